@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/alike-dev/alike/internal/bom"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/passage"
@@ -58,8 +59,8 @@ type Passage struct {
 
 // Place is the position of a passage in a text.
 type Place struct {
-	Start int `json:"start"` // byte offset of the first token
-	End   int `json:"end"`   // byte offset of the end of the last token
+	Start int `json:"start"` // offset of the first token, in bytes as they were given, the mark included
+	End   int `json:"end"`   // offset of the end of the last token
 	Line  int `json:"line"`  // line of Start, counted from 1
 }
 
@@ -83,9 +84,9 @@ func ComparisonSchemes(k int, seed uint64) ([]minhash.Scheme, error) {
 	return schemes, nil
 }
 
-// Compare compares two texts: the exact Jaccard similarity of their shingle sets, its
-// estimate by every scheme, and the shared passages at least as long as a shingle. O(n
-// log n) in the number of tokens.
+// Compare compares two texts, given in UTF-8 or as the bytes of a file that begins with a byte order mark, of UTF-8 or
+// UTF-16: the exact Jaccard similarity of their shingle sets, its estimate by every scheme, and the shared passages at
+// least as long as a shingle. O(n log n) in the number of tokens.
 func Compare(a, b []byte, options shingle.Options, schemes ...minhash.Scheme) (*Comparison, error) {
 	for _, scheme := range schemes {
 		if err := recipe.Fits(scheme, options); err != nil {
@@ -96,6 +97,8 @@ func Compare(a, b []byte, options shingle.Options, schemes ...minhash.Scheme) (*
 	if err != nil {
 		return nil, err
 	}
+	a, inA := bom.Text(a)
+	b, inB := bom.Text(b)
 	maker := sets.NewSetMaker()
 	setA, setB := maker.AppendSet(nil, a), maker.AppendSet(nil, b)
 	c := &Comparison{TextScheme: options.String(), FeaturesA: len(setA), FeaturesB: len(setB)}
@@ -112,6 +115,11 @@ func Compare(a, b []byte, options shingle.Options, schemes ...minhash.Scheme) (*
 		c.Estimates = append(c.Estimates, e)
 	}
 	c.Passages, err = sharedPassages(a, b, options)
+	placesA, placesB := inA.Places(a), inB.Places(b)
+	for i := range c.Passages {
+		c.Passages[i].A.in(placesA)
+		c.Passages[i].B.in(placesB)
+	}
 	return c, err
 }
 
@@ -153,6 +161,9 @@ func sharedPassages(a, b []byte, options shingle.Options) ([]Passage, error) {
 	}
 	return passages, nil
 }
+
+// in turns the place in a text into that in its file.
+func (p *Place) in(file *bom.Places) { p.Start, p.End = file.InFile(p.Start), file.InFile(p.End) }
 
 func place(start, end int, lines []int) Place {
 	line, found := slices.BinarySearch(lines, start)

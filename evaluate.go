@@ -12,6 +12,7 @@ import (
 
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/eval"
+	"github.com/alike-dev/alike/internal/bom"
 	"github.com/alike-dev/alike/internal/setting"
 )
 
@@ -123,19 +124,16 @@ func readRows(path string) (*rows, error) {
 		return nil, err
 	}
 	defer file.Close() // the file was only read
-	r := &rows{path: path, json: strings.HasSuffix(path, ".jsonl")}
+	r, in := &rows{path: path, json: strings.HasSuffix(path, ".jsonl")}, bom.NewReader(file)
 	if r.json {
-		r.rows, err = jsonRows(file)
+		r.rows, err = jsonRows(in)
 	} else {
-		reader := csv.NewReader(file)
+		reader := csv.NewReader(in)
 		reader.FieldsPerRecord = -1
 		r.rows, err = reader.ReadAll()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if len(r.rows) > 0 {
-		r.rows[0][0] = strings.TrimPrefix(r.rows[0][0], "\uFEFF")
 	}
 	return r, nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/alike-dev/alike/internal/bom"
 	"github.com/alike-dev/alike/linkage"
 )
 
@@ -30,6 +31,7 @@ func ReadJoinModel(path string) (*JoinModel, error) {
 	if err != nil {
 		return nil, err
 	}
+	data, _ = bom.Text(data)
 	m, err := linkage.ReadModel(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)

@@ -2,13 +2,14 @@
 # Runs the tasks of plans (`alike plan`, `alike stage`) as processes, and compares every byte with the
 # results of `alike dedup` and `alike pairs --candidates lsh` for the same corpus:
 #
-#   bench/stages.sh [hot|kills|requests]…     default: all three
+#   bench/stages.sh [hot|kills|requests|processor]…     default: all four
 #
 #   hot       300 copies, 1,200 texts of a template, 900 near-copies and 620 others (bench/hotgen), ids
 #             missing, empty and repeated, empty texts: in 1, 16 and 257 partitions; buckets over the cap
 #   kills     the same, all tasks twice and in a random order, 20 of them killed (SIGKILL) at random moments
 #   requests  ALIKE_BENCH_SIZE (300MB) of news-like texts on a real S3 server, see s3.sh: counts requests,
 #             and fails if there are more than the plan estimates
+#   processor ALIKE_BENCH_SIZE of such texts in 4 and in 16 files: the processor time of all tasks, and the estimate
 #
 # Environment: ALIKE_BENCH_KILLS (20); ALIKE_BENCH_SEED (1) of order and moments; ALIKE_BENCH_SIZE.
 source "$(dirname "$0")/lib.sh"
@@ -17,7 +18,7 @@ begin stages ./cmd/alike ./bench/hotgen ./bench/corpusgen ./bench/bucketcopy ./b
 trap 'stop_servers; rm -rf "$passing"' EXIT
 export PATH=$bin:$PATH TMPDIR=$temp
 unset -f alike # of lib.sh: here it is the program
-[ $# -gt 0 ] || set -- hot kills requests
+[ $# -gt 0 ] || set -- hot kills requests processor
 RANDOM=${ALIKE_BENCH_SEED:-1}
 
 # hot_corpus FOLDER makes the hot corpus, in 5 files.
@@ -45,6 +46,7 @@ one() {
   rm -rf "$whole"
   alike "$command" "$corpus" -o "$whole" --candidates lsh --quiet "$@" || status=$?
   [ $status = 0 ] || [ $status = 3 ] # records were skipped
+  rm -f "$whole/report.html"         # tasks make none
 }
 
 # plan COMMAND CORPUS FLAG… makes the plan $run/plan.json. Its results go to $many.
@@ -56,8 +58,20 @@ plan() {
   alike plan "$command" "$corpus" -o "$run/plan.json" --results "$many" --quiet "$@"
 }
 
-# task STAGE NUMBER FLAG… runs a task of the plan.
-task() { alike stage "$1" --task "$2" --plan "$run/plan.json" --quiet "${@:3}"; }
+# task STAGE NUMBER FLAG… runs a task of the plan. Publish ends with 3 if records were skipped.
+task() {
+  local status=0
+  alike stage "$1" --task "$2" --plan "$run/plan.json" --quiet "${@:3}" || status=$?
+  [ $status = 0 ] || [ "$1 $status" = 'publish 3' ]
+}
+
+# every runs all tasks of the plan, one after the other.
+every() {
+  local stage tasks n
+  while read -r stage tasks; do
+    for ((n = 0; n < tasks; n++)); do task "$stage" $n; done
+  done < <(alike stage list --plan "$run/plan.json")
+}
 
 # same WHAT compares $whole and $many.
 same() {
@@ -70,16 +84,14 @@ same() {
 
 hot() {
   hot_corpus "$run/hot"
-  local command stage tasks n partitions
+  local command partitions
   for command in 'pairs' 'pairs --bucket-cap 50' 'dedup' 'dedup --bucket-cap 50'; do
     # shellcheck disable=SC2086 # several words
     set -- $command
     one "$1" "$run/hot" "${@:2}"
     for partitions in 1 16 257; do
       plan "$1" "$run/hot" --partitions $partitions "${@:2}"
-      while read -r stage tasks; do
-        for ((n = 0; n < tasks; n++)); do task "$stage" $n; done
-      done < <(alike stage list --plan "$run/plan.json")
+      every
       same "$command, $partitions partitions"
     done
   done
@@ -124,24 +136,27 @@ kills() {
 }
 
 # field NAME prints a number of the plan's estimate.
-field() { sed -n 's/^ *"'"$1"'": *\([0-9]*\),*$/\1/p' "$run/plan.json"; }
+field() { sed -n 's/^ *"'"$1"'": *\([-0-9.e]*\),*$/\1/p' "$run/plan.json"; }
+
+# news FOLDER FILES makes news-like texts.
+news() {
+  base_texts
+  mkdir -p "$1"
+  "$bin/corpusgen" -size "${ALIKE_BENCH_SIZE:-300MB}" -words 130-270 -shards "$2" -exact 0.1 -chains 0.2 -seed 1 -o "$1/news.jsonl" "${bases[@]}"
+}
 
 requests() {
   find_server
   start_server "$run/s3"
-  base_texts
-  mkdir -p "$run/news"
-  "$bin/corpusgen" -size "${ALIKE_BENCH_SIZE:-300MB}" -words 130-270 -shards 16 -exact 0.1 -chains 0.2 -seed 1 -o "$run/news/news.jsonl" "${bases[@]}"
-  local command stage tasks n before bytes
+  news "$run/news" 16
+  local command before bytes
   bytes=$(cat "$run"/news/* | wc -c)
   bucketcopy "$run/news" s3://alike/news
   log_requests "$run/requests"
   for command in dedup pairs; do
     alike plan $command s3://alike/news -o "$run/plan.json" --results "s3://alike/$command.out" --work s3://alike/work --partitions 8 --quiet
     before=$(wc -l <"$run/requests")
-    while read -r stage tasks; do
-      for ((n = 0; n < tasks; n++)); do task "$stage" $n; done
-    done < <(alike stage list --plan "$run/plan.json")
+    every
     tail -n "+$((before + 1))" "$run/requests" | awk -v command=$command -v size="$bytes" \
       -v read="$(field read_requests)" -v write="$(field write_requests)" '
       { moved += $4 }
@@ -160,11 +175,25 @@ requests() {
   stop_servers
 }
 
+processor() {
+  local command files spent TIMEFORMAT='%U %S'
+  for files in 4 16; do
+    news "$run/news$files" $files
+    for command in dedup pairs dedup pairs; do
+      plan $command "$run/news$files"
+      spent=$({ time every >/dev/null 2>&1; } 2>&1)
+      awk -v what="$command of $files files" -v hours="$(field cpu_hours)" \
+        '{ printf "%s: %.1f processor seconds, estimated %.1f\n", what, $1 + $2, hours * 3600 }' <<<"$spent"
+    done
+    rm -rf "$run/news$files"
+  done
+}
+
 for part in "$@"; do
   case $part in
-    hot | kills | requests) $part ;;
+    hot | kills | requests | processor) $part ;;
     *)
-      echo "stages: $part is none of hot, kills, requests" >&2
+      echo "stages: $part is none of hot, kills, requests, processor" >&2
       exit 2
       ;;
   esac

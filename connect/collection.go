@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redpanda-data/benthos/v4/public/service"
@@ -13,33 +14,38 @@ import (
 	"github.com/alike-dev/alike/index/stream"
 )
 
-// A collection holds the messages that passed. Several processors share it: a pipeline makes a processor for
-// each of its threads.
+// A collection holds the messages that passed. The threads of a pipeline share one processor; several processors
+// share a collection if they say so, see acquire.
 type collection struct {
 	mu       sync.Mutex
 	settings settings
 	users    int          // processors
 	index    *index.Index // nil: not open
 	filter   *stream.Filter
+	unnamed  atomic.Int64 // messages so far of which nothing tells which they are
 }
 
-// collectionKey identifies a collection of the program: by its folder or, in memory, by the label of the
-// processor.
+// collectionKey identifies a collection that processors may share: by its folder or, in memory, by their label.
 type collectionKey struct{ path, label string }
 
-// acquire returns the collection for a processor and opens it if need be. The processor must call release.
+// acquire returns the collection for a processor and opens it if need be. Processors with the same path share one, and
+// those in memory with the same label, which Benthos makes of one configuration (copies of an input, say). A processor
+// in memory without a label has its own: nothing says that another one is to know of its messages. The processor must
+// call release.
 func acquire(s settings, mgr *service.Resources) (*collection, error) {
-	key := collectionKey{path: s.path}
+	c, key := &collection{}, collectionKey{path: s.path}
 	if s.path == "" {
 		key.label = mgr.Label()
 	}
-	shared, _ := mgr.GetOrSetGeneric(key, &collection{})
-	c := shared.(*collection)
+	if key != (collectionKey{}) {
+		shared, _ := mgr.GetOrSetGeneric(key, c)
+		c = shared.(*collection)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.users > 0 && c.settings != s {
+	if c.users > 0 && !c.settings.equal(s) {
 		if s.path == "" {
-			return nil, errors.New("another alike_dedupe in memory has other settings: give each a label of its own")
+			return nil, fmt.Errorf("another alike_dedupe in memory has the label %q and other settings: give each a label of its own", mgr.Label())
 		}
 		return nil, fmt.Errorf("another alike_dedupe has %s %q with other settings", fieldPath, s.path)
 	}
@@ -65,12 +71,9 @@ func (c *collection) release() error {
 
 // open opens the index, or makes it. The caller has the lock.
 func (c *collection) open() error {
-	o, err := c.settings.options()
-	if err != nil {
-		return err
-	}
 	var x *index.Index
-	if c.settings.path == "" {
+	var err error
+	if o := c.settings.options; c.settings.path == "" {
 		x, err = index.New(o)
 	} else {
 		x, err = index.OpenOrCreate(c.settings.path, index.OpenOptions{Options: o})

@@ -13,7 +13,6 @@ import (
 
 	"github.com/alike-dev/alike/index"
 	"github.com/alike-dev/alike/index/stream"
-	"github.com/alike-dev/alike/shingle"
 )
 
 // consumerURL and consumerState, if set, make the test's program a consumer of the NATS server
@@ -54,8 +53,16 @@ func messages(t *testing.T, usual int) int {
 
 // openFilter opens the filter whose state is in a folder, or makes it.
 func openFilter(dir string) (*stream.Filter, *index.Index, error) {
-	c := collection{settings: settings{threshold: 0.8, ngram: shingle.DefaultN, distance: -1, docs: 1_000_000, path: dir}}
-	err := c.open()
+	config, err := spec().ParseYAML("path: '"+dir+"'", nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := parseSettings(config)
+	if err != nil {
+		return nil, nil, err
+	}
+	c := collection{settings: s}
+	err = c.open()
 	return c.filter, c.index, err
 }
 

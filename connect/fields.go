@@ -27,9 +27,19 @@ func parseMappings(c *service.ParsedConfig) (m mappings, err error) {
 	return m, nil
 }
 
+// A problem says why nothing can be decided about a message, and which field is to be set right.
+type problem struct {
+	field string
+	err   error
+}
+
+func (p *problem) Error() string { return "alike_dedupe: " + p.field + ": " + p.err.Error() }
+func (p *problem) Unwrap() error { return p.err }
+
 var (
-	errNoText     = errors.New("alike_dedupe: the mapping of text gives null: name the field with the text")
-	errNoDelivery = errors.New("alike_dedupe: nothing tells which message this is: set delivery to a mapping that does")
+	errNoText     = &problem{fieldText, errors.New("the mapping gives null: name the field with the text")}
+	errNoDelivery = &problem{fieldDelivery, errors.New("nothing tells which message this is, and " + fieldPath + " is set: " +
+		"set " + fieldDelivery + " to a mapping that does, such as root = meta(\"message_id\"); or leave " + fieldPath + " out, to deduplicate in memory")}
 )
 
 // batchMappings are the mappings for the messages of one batch.
@@ -47,9 +57,9 @@ func (m mappings) of(batch service.MessageBatch) batchMappings {
 	return batchMappings{of(m.text), of(m.id), of(m.delivery), of(m.time)}
 }
 
-// message makes the message for stream.Filter from the ith message of the batch, in. It returns an error if a
-// mapping fails, or the message has no text or no delivery.
-func (b batchMappings) message(in *service.Message, i int) (m stream.Message, err error) {
+// message makes the message for stream.Filter from the ith message of the batch, in. Its Delivery is empty if nothing
+// tells which message it is.
+func (b batchMappings) message(in *service.Message, i int) (m stream.Message, wrong *problem) {
 	var at []byte
 	for _, f := range []struct {
 		name    string
@@ -59,43 +69,38 @@ func (b batchMappings) message(in *service.Message, i int) (m stream.Message, er
 		if f.mapping == nil {
 			continue
 		}
-		var e error
-		if *f.to, e = valueOf(f.mapping, i); e != nil {
-			err = errors.Join(err, fmt.Errorf("alike_dedupe: %s: %w", f.name, e))
+		var err error
+		if *f.to, err = valueOf(f.mapping, i); err != nil {
+			return m, &problem{f.name, err}
 		}
-	}
-	if err != nil {
-		return m, err
 	}
 	if b.text == nil {
+		var err error
 		if m.Text, err = in.AsBytes(); err != nil {
-			return m, err
+			return m, &problem{fieldText, err}
 		}
+	} else if m.Text == nil {
+		return m, errNoText
 	}
 	if b.delivery == nil {
 		m.Delivery = placeOf(in)
 	}
-	switch {
-	case m.Text == nil:
-		return m, errNoText
-	case len(m.Delivery) == 0:
-		return m, errNoDelivery
-	case m.ID == nil:
-		m.ID = m.Delivery
-	}
 	if at != nil {
+		var err error
 		if m.Time, err = stream.ParseTime(at); err != nil {
-			err = fmt.Errorf("alike_dedupe: %s: %w", fieldTime, err)
+			return m, &problem{fieldTime, err}
 		}
 	}
-	return m, err
+	return m, nil
 }
 
-// places are, for Kafka and for NATS JetStream, the names of the metadata that together are the position of a
-// message in the broker.
-var places = [][]string{{"kafka_topic", "kafka_partition", "kafka_offset"}, {"nats_subject", "nats_sequence_stream"}}
+// places are, for Kafka, NATS JetStream, SQS and Pub/Sub, the names of the metadata that together are the position of a
+// message in the broker, or identify it there.
+var places = [][]string{
+	{"kafka_topic", "kafka_partition", "kafka_offset"}, {"nats_subject", "nats_sequence_stream"}, {"sqs_message_id"}, {"gcp_pubsub_message_id"},
+}
 
-// placeOf returns the position of a message in its broker, as TOPIC/PARTITION/OFFSET or SUBJECT/SEQUENCE. It is
+// placeOf returns the position of a message in its broker, as TOPIC/PARTITION/OFFSET, SUBJECT/SEQUENCE or ID. It is
 // nil if the metadata of the message do not say it.
 func placeOf(m *service.Message) []byte {
 nextPlace:

@@ -2,6 +2,8 @@ package connect
 
 import (
 	"context"
+	"strconv"
+	"sync"
 
 	"github.com/redpanda-data/benthos/v4/public/service"
 
@@ -20,11 +22,13 @@ const (
 	metaSimilarity  = "alike_similarity"
 )
 
-// processor is one alike_dedupe. Benthos makes one for each thread of a pipeline.
+// processor is one alike_dedupe. All threads of a pipeline use it.
 type processor struct {
 	mappings
 	tag        bool
+	inMemory   bool
 	collection *collection
+	said       sync.Map // fields about which the log has a line
 	log        *service.Logger
 	messages   *service.MetricCounter
 	documents  *service.MetricGauge
@@ -42,6 +46,7 @@ func newProcessor(c *service.ParsedConfig, mgr *service.Resources) (*processor, 
 	if p.tag, err = c.FieldBool(fieldTag); err != nil {
 		return nil, err
 	}
+	p.inMemory = s.path == ""
 	p.messages = mgr.Metrics().NewCounter("alike_dedupe_messages", "decision")
 	p.documents = mgr.Metrics().NewGauge("alike_dedupe_documents")
 	p.collection, err = acquire(s, mgr)
@@ -52,13 +57,18 @@ func newProcessor(c *service.ParsedConfig, mgr *service.Resources) (*processor, 
 // then. It returns an error only when the context ends.
 func (p *processor) ProcessBatch(ctx context.Context, batch service.MessageBatch) ([]service.MessageBatch, error) {
 	var messages []stream.Message
-	problems := make([]error, len(batch))
+	problems := make([]*problem, len(batch))
 	fields := p.mappings.of(batch)
 	for i := range batch {
-		m, err := fields.message(batch[i], i)
-		if problems[i] = err; err == nil {
-			messages = append(messages, m)
+		m, wrong := fields.message(batch[i], i)
+		if wrong == nil {
+			wrong = p.identify(&m)
 		}
+		if problems[i] = wrong; wrong != nil {
+			p.sayOnce(wrong.field, p.log.Errorf, "%v. Such messages pass undecided, with an error set on them", wrong)
+			continue
+		}
+		messages = append(messages, m)
 	}
 	var decisions []stream.Decision
 	if len(messages) > 0 {
@@ -86,6 +96,34 @@ func (p *processor) ProcessBatch(ctx context.Context, batch service.MessageBatch
 		return nil, nil
 	}
 	return []service.MessageBatch{passed}, nil
+}
+
+// identify sees to it that a message has a delivery and an id. Where nothing tells which message it is, it is
+// numbered, but only in memory: no process after this one could know the number.
+func (p *processor) identify(m *stream.Message) *problem {
+	if len(m.Delivery) == 0 {
+		if !p.inMemory {
+			return errNoDelivery
+		}
+		number := strconv.FormatInt(p.collection.unnamed.Add(1), 10)
+		m.Delivery = []byte("\x00" + number) // no mapping gives the like
+		if m.ID == nil {
+			m.ID = []byte("message " + number)
+		}
+		p.sayOnce(fieldDelivery, p.log.Warnf, "alike_dedupe: nothing tells which message one is, so one that comes again, because an output has failed, "+
+			"is dropped as a duplicate of itself: set %s to a mapping that tells it, or let the output retry", fieldDelivery)
+	}
+	if m.ID == nil {
+		m.ID = m.Delivery
+	}
+	return nil
+}
+
+// sayOnce writes a line about a field to the log, the first time.
+func (p *processor) sayOnce(field string, say func(string, ...any), format string, args ...any) {
+	if _, before := p.said.LoadOrStore(field, true); !before {
+		say(format, args...)
+	}
 }
 
 // decided counts the decision about a message. It returns the message to send, or false if it is dropped.

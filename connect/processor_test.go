@@ -121,7 +121,7 @@ window: { docs: 0, age: 24h }`)
 func TestMessagesThatCannotBeDecidedAreMarked(t *testing.T) {
 	p := made(t, service.MockResources(), "text: root = this.text\ntime: root = this.at\nwindow: { age: 1h }")
 	for content, want := range map[string]string{
-		`{"body":"x"}`:            "the mapping of text gives null",
+		`{"body":"x"}`:            "text: the mapping gives null",
 		`{"text":{"x":1}}`:        "text: it is a map[string]interface {}, and neither text nor a number",
 		`no JSON`:                 "invalid character",
 		`{"text":"x","at":"now"}`: "time: no time: now is neither",
@@ -131,13 +131,13 @@ func TestMessagesThatCannotBeDecidedAreMarked(t *testing.T) {
 			t.Errorf("%s: %q, want %q", content, got, want)
 		}
 	}
-	if got := passed(t, p, service.NewMessage([]byte(`{"text":"x"}`))); len(got) != 1 || !strings.Contains(got[0], "set delivery") {
-		t.Errorf("without a place: %q", got)
-	}
-	m := service.NewMessage([]byte(`{"text":"x"}`)) // of NATS without JetStream: all of a subject would be one
-	m.MetaSetMut("nats_subject", "news/sport")
-	if got := passed(t, p, m); len(got) != 1 || !strings.Contains(got[0], "set delivery") {
-		t.Errorf("with a part of a place: %q", got)
+	durable := made(t, service.MockResources(), "path: '"+t.TempDir()+"'")
+	inNATS := service.NewMessage([]byte(`x`)) // without JetStream: all of a subject would be one
+	inNATS.MetaSetMut("nats_subject", "news/sport")
+	for _, m := range []*service.Message{service.NewMessage([]byte(`x`)), inNATS} {
+		if got := passed(t, durable, m); len(got) != 1 || !strings.Contains(got[0], "set delivery") {
+			t.Errorf("without a place: %q", got)
+		}
 	}
 }
 
@@ -170,27 +170,12 @@ func TestSimHashDecidesByDistance(t *testing.T) {
 func TestBadSettingsAreRefused(t *testing.T) {
 	for config, want := range map[string]string{
 		"threshold: 1.5":      "threshold",
-		"ngram: -1":           "shingle",
+		"ngram: -1":           "ngram is -1",
 		"window: { docs: -1}": "window",
 		"text: root = (":      "text",
 	} {
 		if _, err := tryMade(service.MockResources(), config); err == nil || !strings.Contains(strings.ToLower(err.Error()), want) {
 			t.Errorf("%s: error %v, want one with %q", config, err, want)
-		}
-	}
-}
-
-// The examples of the documentation are configurations that Benthos takes, but for the components
-// of brokers, which are not here.
-func TestExamplesHaveSettingsThatAreKnown(t *testing.T) {
-	for name, example := range map[string]string{"kafka": kafkaExample, "nats": natsExample} {
-		_, rest, ok := strings.Cut(example, "    - alike_dedupe:\n")
-		rest, _, _ = strings.Cut(rest, "output:")
-		if !ok {
-			t.Fatalf("%s: no processor", name)
-		}
-		if _, err := spec().ParseYAML(rest, nil); err != nil {
-			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/alike-dev/alike/corpus/internal/lines"
+	"github.com/alike-dev/alike/internal/bom"
 )
 
 // A Block is a run of whole records of one file, with the buffer that holds them. The
@@ -79,9 +80,13 @@ func (b *Block) extend(buf []byte, n int) []byte {
 }
 
 // setLines counts the lines of the block.
-func (b *Block) setLines() {
-	b.Lines = b.firstLine + int64(bytes.Count(b.data, lines.End))
-	if n := len(b.data); n > 0 && b.data[n-1] != '\n' {
+func (b *Block) setLines(e bom.Encoding) {
+	data := b.data
+	if e.Wide() {
+		data = e.AppendNarrow(nil, data)
+	}
+	b.Lines = b.firstLine + int64(bytes.Count(data, lines.End))
+	if n := len(data); n > 0 && data[n-1] != '\n' {
 		b.Lines++
 	}
 	if b.tail {

@@ -17,6 +17,10 @@ const (
 	// multiple of the file's size. Logs that compress 200 to 1 come to a fifth of it.
 	bombRatio  = 4096
 	bombAnyway = 1 << 30
+	// bombText is the same for their bytes alone, at least bombTexts times MaxRecord: to compare
+	// texts costs far more than to decode them.
+	bombText  = 256 << 20
+	bombTexts = 4
 )
 
 // expansion counts how many bytes and records come out of a compressed file, or of a
@@ -41,7 +45,8 @@ func (e *expansion) problem(maxRecord, size int64) error {
 	if e.idle/bombRecords > maxRecord {
 		return fault.Because(ErrBomb, "expands to more than %d bytes without a record; %s", bombRecords*maxRecord, bombRemedy)
 	}
-	if over := e.bytes + recordCost*e.records - max(bombAnyway, bombRecords*maxRecord); over > 0 && over/bombRatio > size {
+	cost, text := max(bombAnyway, bombRecords*maxRecord), max(bombText, bombTexts*maxRecord)
+	if over := max(e.bytes+recordCost*e.records-cost, e.bytes-text); over > 0 && over/bombRatio > size {
 		return fault.Because(ErrBomb, "expands to %d records of %d bytes so far, from a file of %d bytes; %s", e.records, e.bytes, size, bombRemedy)
 	}
 	return nil

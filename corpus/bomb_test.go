@@ -265,6 +265,18 @@ func TestBombOfShortRecordsEndsItsFileForAnyWorkers(t *testing.T) {
 	}
 }
 
+func TestLongTextsOfASmallFileAreABombBeforeTheyTakeLong(t *testing.T) {
+	for records := int64(1); ; records++ { // as of a Parquet dictionary of one value
+		e := expansion{bytes: 19e6 * records, records: records}
+		if err := e.problem(defaultMaxRecord, 53e3); err != nil {
+			if records < 20 || records > 30 || !errors.Is(err, ErrBomb) {
+				t.Errorf("%d texts of 19 MB: %v", records, err)
+			}
+			return
+		}
+	}
+}
+
 func TestFilesThatCompressWellAreNoBombs(t *testing.T) {
 	for name, e := range map[string]struct {
 		expansion

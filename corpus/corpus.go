@@ -36,8 +36,10 @@
 //   - lines: every line is a document, also an empty one.
 //   - text: the whole file is one document.
 //
-// Lines end with LF or CRLF; the end of the last one may be missing. A byte order mark at the start is
-// not part of a text, but stays in Record.Raw. Any format but parquet may be compressed: .gz (also with
+// Lines end with LF or CRLF; the end of the last one may be missing. A byte order mark at the start of a file is
+// not part of a record, but of File.Header; only in the Record.Raw of a text it stays. A file that begins with the mark
+// of UTF-16 is decoded: texts, ids and fields are UTF-8, a surrogate without its other half is U+FFFD; Record.Raw,
+// offsets and lengths are those of the file. UTF-16 without a mark is not known. Any format but parquet may be compressed: .gz (also with
 // several members), .zst (also with several frames), .bz2 and .xz (also with several streams).
 //
 // # Parallel reading
@@ -84,6 +86,7 @@ import (
 	"strings"
 
 	"github.com/alike-dev/alike/corpus/internal/codec"
+	"github.com/alike-dev/alike/internal/bom"
 	"github.com/alike-dev/alike/internal/fault"
 )
 
@@ -122,6 +125,9 @@ func (c Compression) Memory() (reading, part int64) {
 	}
 	return codec.ReadingMemory(codec.Name(c)), part
 }
+
+// Encoding is how a file encodes its text: as UTF-8 or, if it begins with the mark of that, UTF-16.
+type Encoding = bom.Encoding
 
 // NoID as Options.IDField means that records have no id of their own.
 const NoID = "-"

@@ -10,6 +10,7 @@ import (
 	"github.com/alike-dev/alike/corpus/internal/codec"
 	"github.com/alike-dev/alike/corpus/internal/held"
 	"github.com/alike-dev/alike/corpus/internal/table"
+	"github.com/alike-dev/alike/internal/bom"
 	"github.com/alike-dev/alike/internal/fault"
 )
 
@@ -35,11 +36,14 @@ type cutter struct {
 	tried    int   // carry[:tried] does not hold a whole CSV record
 	drop     int   // bytes to drop: the header, which was read separately
 	skipping bool  // inside a record over MaxRecord, until its line ends
+	half     byte  // the last byte skipped
 	expanded expansion
+	known    bool  // the encoding is known
 	begun    bool  // the first block was made (it counts the header's lines)
 	eof      bool  // the stream has ended
 	done     bool  // nothing more follows
 	err      error // to be returned once by the next call
+	garbage  error // what follows the stream, which is complete; to be returned after all records
 }
 
 func (c *cutter) init(f *File) { c.f = f }
@@ -48,11 +52,23 @@ func (c *cutter) init(f *File) { c.f = f }
 func (c *cutter) finish() error {
 	c.done = true
 	c.held.Drop()
+	if c.err == nil && c.garbage != nil {
+		c.err = c.damage(c.garbage)
+	}
 	if err := c.err; err != nil {
-		c.err = nil
+		c.err, c.garbage = nil, nil
 		return err
 	}
 	return io.EOF
+}
+
+// ended returns io.EOF in place of an error that says only that something follows the complete stream, which it keeps.
+func (c *cutter) ended(err error) error {
+	var garbage *codec.Garbage
+	if errors.As(err, &garbage) {
+		c.garbage, err = err, io.EOF
+	}
+	return err
 }
 
 // damage makes the error for a stream that cannot be read any further. The carry, a
@@ -65,7 +81,9 @@ func (c *cutter) damage(cause error) error {
 		text, kind = fmt.Sprintf("cannot read any further (%v)", cause), ErrCorrupt
 	}
 	where := "in line 1, none of its records is read"
-	if c.lines > 0 {
+	if cause == c.garbage {
+		where = "(everything before it is used)"
+	} else if c.lines > 0 {
 		where = fmt.Sprintf("after line %d, records after it are lost", c.lines)
 	} else if c.f.src.Format == Text {
 		where = "in the document"
@@ -98,8 +116,7 @@ func (c *cutter) boundary(buf []byte, from int, eof bool) (n int, long bool) {
 	if c.held.Size > 0 {
 		return 0, c.held.Size+int64(c.lineLength(buf)) > limit
 	}
-	switch c.f.src.Format {
-	case Text:
+	if c.f.src.Format == Text {
 		if int64(len(buf)) > limit {
 			return 0, true
 		}
@@ -107,7 +124,17 @@ func (c *cutter) boundary(buf []byte, from int, eof bool) (n int, long bool) {
 			n = len(buf)
 		}
 		return n, false
-	case CSV:
+	}
+	if e := c.f.encoding; e.Wide() {
+		n, long = c.wholeRecords(e.AppendNarrow(nil, c.whole(buf, eof)), from/2, limit/2, eof)
+		return min(2*n, len(buf)), long
+	}
+	return c.wholeRecords(buf, from, limit, eof)
+}
+
+// wholeRecords is boundary for a file whose characters take a byte and more, and in which no record is held.
+func (c *cutter) wholeRecords(buf []byte, from int, limit int64, eof bool) (n int, long bool) {
+	if c.f.src.Format == CSV {
 		for n < len(buf) {
 			m, state := table.CSVRecord(buf[n:], c.f.comma, limit, eof)
 			switch state {
@@ -130,6 +157,25 @@ func (c *cutter) boundary(buf []byte, from int, eof bool) (n int, long bool) {
 	return n, int64(len(buf)-n) > limit
 }
 
+// begin takes note of the byte order mark, given the first bytes of the stream. more reports that they are too few to
+// tell; with ends no more follow.
+func (c *cutter) begin(start []byte, ends bool) (more bool) {
+	if c.f.src.Format == Text {
+		c.known = true
+		return false
+	}
+	e, more := bom.Of(start, ends)
+	if more {
+		return true
+	}
+	c.known, c.f.encoding = true, e
+	if c.f.src.Format == JSONL || c.f.src.Format == Lines {
+		c.f.header = bytes.Clone(start[:e.Len()])
+		c.drop, c.offset = e.Len(), int64(e.Len())
+	}
+	return false
+}
+
 // lineLength returns the length of the line at the start of buf, or of buf if the line
 // does not end there.
 func (c *cutter) lineLength(buf []byte) int {
@@ -146,9 +192,10 @@ func (c *cutter) holdFrom() int { return 4 * c.f.o.BlockSize }
 
 // hold holds buf, the beginning of a record or its continuation, and returns true if buf
 // is long enough to be held. A CSV record of several lines is not held, because it may
-// turn out to be malformed, which would make each of its lines a record.
+// turn out to be malformed, which would make each of its lines a record. Nor is one in
+// UTF-16, of which a part may end within a character.
 func (c *cutter) hold(buf []byte) bool {
-	if len(buf) < c.holdFrom() || c.f.src.Format == CSV && bytes.IndexByte(buf, '\n') >= 0 {
+	if len(buf) < c.holdFrom() || c.f.encoding.Wide() || c.f.src.Format == CSV && bytes.IndexByte(buf, '\n') >= 0 {
 		return false
 	}
 	c.held.Add(buf)
@@ -195,7 +242,7 @@ func (c *cutter) take(b *Block, buf []byte, n int, long bool) {
 		c.held.Drop()
 		return
 	}
-	b.setLines()
+	b.setLines(c.f.encoding)
 	c.lines += b.Lines
 	c.tally(b.data)
 	c.expanded.add(b.Lines, int64(n))
@@ -217,7 +264,7 @@ func (c *cutter) take(b *Block, buf []byte, n int, long bool) {
 
 // skip drops bytes of a record over MaxRecord and returns the bytes after it.
 func (c *cutter) skip(buf []byte) []byte {
-	i := bytes.IndexByte(buf, '\n')
+	i := c.lineEnd(buf)
 	c.skipping = i < 0
 	c.expanded.idle += int64(len(buf))
 	if c.skipping {
@@ -227,6 +274,27 @@ func (c *cutter) skip(buf []byte) []byte {
 	}
 	c.offset += int64(i) + 1
 	return buf[i+1:]
+}
+
+// lineEnd returns the place of the last byte of the first line end in buf, which begins at c.offset, or -1.
+func (c *cutter) lineEnd(buf []byte) int {
+	e := c.f.encoding
+	if !e.Wide() {
+		return bytes.IndexByte(buf, '\n')
+	}
+	first := int(c.offset & 1) // the first whole character: before it is the other half of one
+	if first == 1 && len(buf) > 0 && e.IsLineEnd(c.half, buf[0]) {
+		return 0
+	}
+	for i := first; i+1 < len(buf); i += 2 {
+		if e.IsLineEnd(buf[i], buf[i+1]) {
+			return i + 1
+		}
+	}
+	if len(buf) > 0 {
+		c.half = buf[len(buf)-1]
+	}
+	return -1
 }
 
 // dropped removes from fresh the bytes that were read before (the header) or belong to a

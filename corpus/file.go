@@ -11,6 +11,7 @@ import (
 	"github.com/alike-dev/alike/corpus/internal/lines"
 	"github.com/alike-dev/alike/corpus/internal/table"
 	"github.com/alike-dev/alike/corpus/internal/units"
+	"github.com/alike-dev/alike/internal/bom"
 )
 
 // A File is an open source. Many goroutines may call Next at once; call Close when all of them have returned.
@@ -27,6 +28,7 @@ type File struct {
 	remote bool // the source is an object
 	skip   func(seq int64) bool
 
+	encoding    bom.Encoding // of all formats but text, whose parser sees the mark
 	header      []byte
 	headerLines int64
 	columns     *table.Columns
@@ -106,6 +108,11 @@ func (f *File) setUp(r io.Reader) error {
 	f.turn.init()
 	compressed := f.src.Compression != Plain
 	f.plain = regular && !compressed && (f.src.Format == JSONL || f.src.Format == Lines || f.src.Format == TSV)
+	if f.plain {
+		if err := f.look(); err != nil {
+			return err
+		}
+	}
 	if regular && compressed && f.src.Format != Text {
 		f.units = units.Of(codec.Name(f.src.Compression), f.file, f.size, &f.read)
 	}
@@ -119,13 +126,23 @@ func (f *File) setUp(r io.Reader) error {
 			return err
 		}
 	}
-	if f.plain {
+	if f.plain = f.plain && !f.encoding.Wide(); f.plain {
 		f.start = int64(len(f.header))
 		if f.anyBlock {
 			f.o.BlockSize = blockSizeFor(f.size)
 		}
 		f.blocks = (f.size - f.start + int64(f.o.BlockSize) - 1) / int64(f.o.BlockSize)
 	}
+	return nil
+}
+
+// look looks for the byte order mark of a plain file.
+func (f *File) look() error {
+	start := make([]byte, min(f.size, 4))
+	if err := f.readAt(start, 0); err != nil {
+		return err
+	}
+	f.cut.begin(start, true)
 	return nil
 }
 
@@ -170,15 +187,19 @@ func (f *File) Close() error {
 // Source returns the source of the file.
 func (f *File) Source() Source { return f.src }
 
-// Header returns the header of a CSV or TSV file unchanged, with byte order mark and line end; nil for other formats
-// and an empty file. A header that is the last line of its file may lack its line end.
+// Header returns what stands before the records, unchanged: the byte order mark, if there is one, and the header of a
+// CSV or TSV file with its line end, unless that is the last line of its file and lacks it. Where there is no header, the
+// mark may be known only when Next has returned a block.
 func (f *File) Header() []byte { return f.header }
+
+// Encoding returns how the file encodes its records, and Record.Raw. It is known when Header is.
+func (f *File) Encoding() Encoding { return f.encoding }
 
 // Columns returns the names in the header, for a Parquet file those of all its columns; nil if there are none.
 func (f *File) Columns() []string { return f.columns.Names }
 
-// Layout returns what is needed to parse a record of the file without the file.
-func (f *File) Layout() Layout { return Layout{f.src.Format, f.columns} }
+// Layout returns what is needed to parse a record of the file without the file. It is known when Header is.
+func (f *File) Layout() Layout { return Layout{f.src.Format, f.columns, f.encoding} }
 
 // BytesRead returns how many stored bytes of the file, compressed ones as they are, were read so far: for progress,
 // compared with Source.Size.
@@ -204,6 +225,13 @@ func (f *File) ReaderAt() io.ReaderAt {
 // Problem adds the place in the file to an error. line is 0-based from the start of the file, -1 if unknown.
 func (f *File) Problem(line, offset int64, err error) *Problem {
 	return &Problem{Path: f.src.Label(), Line: line + 1, Offset: offset, Err: err}
+}
+
+// RecordProblem is Problem for a record of a block whose first line is line, 0-based from the start of the file.
+func (f *File) RecordProblem(line int64, r *Record, err error) *Problem {
+	p := f.Problem(line+r.Line, r.Offset, err)
+	p.ID = string(r.ID)
+	return p
 }
 
 // Next fills b with the next block of records. Blocks are numbered without gaps (Block.Seq) but may be returned in
@@ -266,9 +294,13 @@ func (f *File) readHeader() error {
 		}
 		f.stream = d
 		defer func() {
+			if f.encoding.Wide() { // a unit may end within a character
+				f.units = nil
+				return
+			}
 			d.Release()
 			f.stream = nil
-			c.drop, c.carry, c.eof = len(f.header), nil, false
+			c.drop, c.carry, c.eof, c.garbage = len(f.header), nil, false, nil
 		}()
 	}
 	header, err := c.header()
@@ -276,6 +308,7 @@ func (f *File) readHeader() error {
 		return err
 	}
 	f.header = header
+	header = f.encoding.Append(nil, header)
 	f.headerLines = int64(bytes.Count(header, lines.End))
 	if header[len(header)-1] != '\n' {
 		f.headerLines++

@@ -7,6 +7,7 @@ import (
 	"github.com/alike-dev/alike/corpus/internal/lines"
 	"github.com/alike-dev/alike/corpus/internal/rowframe"
 	"github.com/alike-dev/alike/corpus/internal/table"
+	"github.com/alike-dev/alike/internal/bom"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/setting"
 )
@@ -17,10 +18,12 @@ type Record struct {
 	Raw    []byte   // unchanged, with its line end; nil if over MaxRecord. For Parquet: the row's values in a form for ParseRaw
 	Offset int64    // of Raw in the decoded stream
 	Line   int64    // 0-based, within the block (see Block.Lines)
-	Text   []byte   // unescaped; UTF-8 if the file is
+	Text   []byte   // unescaped; UTF-8 if the file is, or if that is UTF-16 with a byte order mark
 	ID     []byte   // nil if it has none of its own: absent, null, empty or not wanted
 	Fields [][]byte // of Options.Fields, unescaped; nil = absent or null; JSON values other than strings as JSON text, Parquet values as in the package comment
-	Err    error    // not nil: why the record must be skipped; Text, ID and Fields are undefined
+	// Encoding is that of the file if Text is all of it, without the mark: it tells where the text stands in the file.
+	Encoding Encoding
+	Err      error // not nil: why the record must be skipped; Text and Fields are undefined, and ID is nil if it could not be read
 }
 
 // A Parser parses the records of blocks. It owns scratch memory and belongs to
@@ -31,9 +34,13 @@ type Parser struct {
 	columns *table.Columns // of a table
 	block   *Block
 	data    []byte // of the block
-	pos     int    // in data
+	pos     int    // in data, or for UTF-16 in narrow
 	line    int64
 	done    bool // the tail of the block, or its only record, was returned
+
+	encoding bom.Encoding // of the file
+	narrow   []byte       // of UTF-16: data with a byte for each two
+	decoded  []byte       // of UTF-16: the record in UTF-8
 
 	json    jsonline.Scanner
 	names   [][]byte         // wanted fields of JSON, each once; the text is the first
@@ -78,8 +85,11 @@ func (p *Parser) want(name string) int {
 
 // Start sets b, a block of f, as the source of the next records.
 func (p *Parser) Start(f *File, b *Block) {
-	p.format, p.columns, p.block = f.src.Format, f.columns, b
+	p.format, p.columns, p.encoding, p.block = f.src.Format, f.columns, f.encoding, b
 	p.data, p.pos, p.line, p.done = b.data, 0, b.firstLine, false
+	if p.encoding.Wide() {
+		p.narrow = p.encoding.AppendNarrow(p.narrow[:0], b.data)
+	}
 }
 
 // Trim ends the parsing of a block or record and frees scratch memory that an unusually
@@ -90,6 +100,9 @@ func (p *Parser) Trim() {
 		p.vals[i].Trim(scratchMax)
 	}
 	p.row.Trim(scratchMax)
+	if cap(p.narrow)+cap(p.decoded) > scratchMax {
+		p.narrow, p.decoded = nil, nil
+	}
 }
 
 // scratchMax is the most scratch memory of each kind that Trim keeps.
@@ -114,19 +127,23 @@ func (p *Parser) NextRaw(r *Record) bool { return p.next(r) }
 // A Layout says how to parse the records of a file: its format and, for a table, its
 // columns. It remains valid after the file is closed, and goroutines may share it.
 type Layout struct {
-	format  Format
-	columns *table.Columns
+	format   Format
+	columns  *table.Columns
+	encoding bom.Encoding // not of JSONL, whose records tell it
 }
 
 // Equal reports whether both parse records in the same way.
 func (l Layout) Equal(other Layout) bool {
-	return l.format == other.format && l.columns.Equal(other.columns)
+	return l.format == other.format && l.encoding == other.encoding && l.columns.Equal(other.columns)
 }
 
 // ParseRaw parses one record of a file again from the raw bytes that Next returned. It
 // does not change r.Offset and r.Line.
 func (p *Parser) ParseRaw(l Layout, raw []byte, r *Record) {
-	p.format, p.columns = l.format, l.columns
+	p.format, p.columns, p.encoding = l.format, l.columns, l.encoding
+	if l.format == JSONL {
+		p.encoding = ofObject(raw)
+	}
 	r.Raw, r.Err = raw, nil
 	p.parse(r)
 }
@@ -144,14 +161,18 @@ func (p *Parser) next(r *Record) bool {
 		p.cut(r, len(p.data), 0)
 		return true
 	}
-	for p.pos < len(p.data) {
-		if p.data[p.pos] == '\n' && p.format != Lines { // there may be very many blank ones
+	data := p.data
+	if p.encoding.Wide() {
+		data = p.narrow
+	}
+	for p.pos < len(data) {
+		if data[p.pos] == '\n' && p.format != Lines { // there may be very many blank ones
 			p.pos++
 			p.line++
 			continue
 		}
-		n, count := p.length()
-		blank := p.isBlank(p.data[p.pos : p.pos+n])
+		n, count := p.length(data[p.pos:])
+		blank := p.isBlank(data[p.pos : p.pos+n])
 		if !blank {
 			p.cut(r, n, p.line)
 		}
@@ -169,11 +190,14 @@ func (p *Parser) next(r *Record) bool {
 	return false
 }
 
-// length returns the length of the record at pos, and the number of its lines.
-func (p *Parser) length() (n int, count int64) {
-	rest := p.data[p.pos:]
+// length returns the length of the record at the start of rest, and the number of its lines.
+func (p *Parser) length(rest []byte) (n int, count int64) {
 	if p.format == CSV {
-		n, _ = table.CSVRecord(rest, p.columns.Comma(), p.o.MaxRecord, true)
+		limit := p.o.MaxRecord
+		if p.encoding.Wide() {
+			limit /= 2
+		}
+		n, _ = table.CSVRecord(rest, p.columns.Comma(), limit, true)
 		return n, int64(max(1, bytes.Count(rest[:n], lines.End)))
 	}
 	if n = bytes.IndexByte(rest, '\n') + 1; n == 0 {
@@ -184,29 +208,54 @@ func (p *Parser) length() (n int, count int64) {
 
 // cut fills r with the n bytes at pos.
 func (p *Parser) cut(r *Record, n int, line int64) {
-	*r = Record{Offset: p.block.Offset + int64(p.pos), Line: line}
-	if int64(n) > p.o.MaxRecord {
+	from, to := p.pos, p.pos+n
+	if p.encoding.Wide() && !p.block.whole {
+		from, to = 2*from, min(2*to, len(p.data))
+	}
+	*r = Record{Offset: p.block.Offset + int64(from), Line: line}
+	if int64(to-from) > p.o.MaxRecord {
 		r.Err = tooLong(p.o.MaxRecord)
 		return
 	}
-	r.Raw = p.data[p.pos : p.pos+n : p.pos+n]
+	r.Raw = p.data[from:to:to]
+}
+
+// ofObject returns the encoding of a line that is an object of JSON: of two characters of ASCII at its start, UTF-16
+// has one byte that is zero.
+func ofObject(line []byte) bom.Encoding {
+	switch {
+	case len(line) < 2 || line[0] != 0 && line[1] != 0:
+		return bom.None
+	case line[0] == 0:
+		return bom.UTF16BE
+	}
+	return bom.UTF16LE
+}
+
+// inUTF8 returns the record in UTF-8.
+func (p *Parser) inUTF8(raw []byte) []byte {
+	if !p.encoding.Wide() {
+		return raw
+	}
+	p.decoded = p.encoding.Append(p.decoded[:0], raw)
+	return p.decoded
 }
 
 // parse fills r from r.Raw.
 func (p *Parser) parse(r *Record) {
-	r.Text, r.ID, r.Fields = nil, nil, nil
+	r.Text, r.ID, r.Fields, r.Encoding = nil, nil, nil, bom.None
 	switch p.format {
 	case JSONL:
-		p.parseJSON(r)
+		p.parseJSON(r, p.inUTF8(r.Raw))
 	case CSV, TSV:
-		p.parseRow(r)
+		p.parseRow(r, p.inUTF8(r.Raw))
 	case Parquet:
 		p.parseFrame(r)
 	case Lines:
-		r.Text = bytes.TrimPrefix(lines.WithoutEnd(r.Raw), lines.ByteOrderMark)
+		r.Text = bytes.TrimPrefix(lines.WithoutEnd(p.inUTF8(r.Raw)), lines.ByteOrderMark)
 		r.Fields = p.noFields()
 	default:
-		r.Text = bytes.TrimPrefix(r.Raw, lines.ByteOrderMark)
+		r.Text, r.Encoding = bom.Text(r.Raw)
 		r.Fields = p.noFields()
 	}
 }
@@ -218,22 +267,27 @@ func (p *Parser) noFields() [][]byte {
 }
 
 // parseRow fills r from a record of a table.
-func (p *Parser) parseRow(r *Record) {
-	if r.Text, r.ID, r.Err = p.row.Parse(p.columns, r.Raw, p.fields); r.Err == nil {
+func (p *Parser) parseRow(r *Record, raw []byte) {
+	if r.Text, r.ID, r.Err = p.row.Parse(p.columns, raw, p.fields); r.Err == nil {
 		r.Fields = p.fields
 	}
 }
 
-func (p *Parser) parseJSON(r *Record) {
+func (p *Parser) parseJSON(r *Record, raw []byte) {
 	for i := range p.vals {
 		p.vals[i].Kind, p.vals[i].Val = jsonline.KindNone, nil
 	}
-	content := lines.WithoutEnd(r.Raw)
+	content := lines.WithoutEnd(raw)
 	line := bytes.TrimPrefix(content, lines.ByteOrderMark)
 	if !p.json.Object(line, p.names, p.vals) {
 		column := p.json.At + 1 + len(content) - len(line)
 		r.Err = fault.Because(ErrMalformed, "malformed JSON at byte %d of the line: %s; correct or remove it", column, p.json.Why)
 		return
+	}
+	if p.idAt >= 0 {
+		if id := p.value(p.idAt); len(id) > 0 {
+			r.ID = id
+		}
 	}
 	if !p.o.NoText && !p.jsonText(r, line) {
 		return
@@ -242,11 +296,6 @@ func (p *Parser) parseJSON(r *Record) {
 		p.fields[i] = p.value(p.fieldAt[i])
 	}
 	r.Fields = p.fields
-	if p.idAt >= 0 {
-		if id := p.value(p.idAt); len(id) > 0 {
-			r.ID = id
-		}
-	}
 }
 
 // jsonText puts the text of an object into r, or the reason why there is none.

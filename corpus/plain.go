@@ -75,7 +75,7 @@ func (f *File) nextPlain(b *Block) error {
 	}
 	b.data = buf[begin:end]
 	b.Offset = from + int64(begin)
-	b.setLines()
+	b.setLines(f.encoding)
 	return nil
 }
 

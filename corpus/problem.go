@@ -36,17 +36,27 @@ type Problem struct {
 	Path   string // as the user knows it; for standard input its Name
 	Line   int64  // 1-based; 0 = unknown
 	Offset int64  // in the decoded stream; 0 = start or unknown
+	ID     string // the record's own id; "" = it has none, or it could not be read
 	Err    error
+}
+
+// Kind returns the kind of the problem in a few words, the same for all problems of a kind: "malformed record",
+// "missing field", "record too long" and so on; "other" if it is of none. Use it to count problems.
+func (p *Problem) Kind() string { return fault.KindName(p.Err) }
+
+// Place returns the file as messages name it, with :line if the line is known.
+func (p *Problem) Place() string {
+	if p.Line > 0 {
+		return fmt.Sprintf("%s:%d", fault.Shown(p.Path), p.Line)
+	}
+	return fault.Shown(p.Path)
 }
 
 // Error returns "file:line: reason; remedy". A path with line ends, control
 // characters or bytes that are not UTF-8 is put in quotes as Go does: a message
 // is one line and does nothing to a terminal.
 func (p *Problem) Error() string {
-	if p.Line > 0 {
-		return fmt.Sprintf("%s:%d: %v", fault.Shown(p.Path), p.Line, p.Err)
-	}
-	return fmt.Sprintf("%s: %v", fault.Shown(p.Path), p.Err)
+	return fmt.Sprintf("%s: %v", p.Place(), p.Err)
 }
 
 // Unwrap returns the reason.

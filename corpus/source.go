@@ -59,9 +59,9 @@ func (s Source) InPlace() bool {
 }
 
 // Layout returns the layout of the source's records if it is known without reading the
-// source: not for a table.
+// source: not for a table, nor for lines, whose file may have another encoding.
 func (s Source) Layout() (l Layout, ok bool) {
-	return Layout{format: s.Format}, s.Format != CSV && s.Format != TSV
+	return Layout{format: s.Format}, s.Format != CSV && s.Format != TSV && s.Format != Lines
 }
 
 // Remote reports whether the bytes are in an object store, so that every read of them is
@@ -96,7 +96,7 @@ func (s Source) ReadRange(ctx context.Context, p []byte, off int64) error {
 
 // State identifies one state of the source's bytes: size, modification time, version and,
 // where the system has them, the file's inode number and the time of its last status
-// change. For a stream nothing is known.
+// change, which no program can set; otherwise Ends. For a stream nothing is known.
 func (s Source) State() string {
 	if s.Stream {
 		return "stream"
@@ -108,7 +108,7 @@ func (s Source) State() string {
 	if s.Version != "" {
 		state += ", version " + s.Version
 	}
-	return state
+	return state + s.localEnds()
 }
 
 // AppendID appends the id of a record that has none of its own: the path of a text,
@@ -122,6 +122,10 @@ func (s Source) AppendID(dst []byte, line int64) []byte {
 	dst = append(dst, ':')
 	return strconv.AppendInt(dst, line+1, 10)
 }
+
+// MakesIDs reports whether ids by AppendID are made up, so that another record may have the same one another day:
+// all but the path of a text, which is the name that somebody gave it.
+func (s Source) MakesIDs() bool { return s.Format != Text || s.Stream || s.copied != nil }
 
 // Label is the name of the source in ids and messages.
 func (s Source) Label() string {

@@ -31,6 +31,16 @@ func (f *File) nextStream(b *Block) error {
 		}
 		n, err := c.fill(buf[have:])
 		fresh := buf[have : have+n]
+		if !c.known { // all bytes so far are fresh
+			fresh, have = buf[:have+n], 0
+			if c.begin(fresh, err != nil) {
+				if have = len(fresh); have == len(buf) {
+					buf = b.extend(buf, c.larger(have))
+				}
+				continue
+			}
+			n = len(fresh)
+		}
 		if c.drop > 0 || c.skipping { // the carry is empty
 			n = copy(buf[have:], c.dropped(fresh))
 		}
@@ -113,7 +123,7 @@ func (c *cutter) fill(p []byte) (n int, err error) {
 			err = io.ErrNoProgress
 		}
 	}
-	return n, err
+	return n, c.ended(err)
 }
 
 // header reads the header of a table: the blank lines at the start and the record after them. Bytes read beyond it
@@ -130,6 +140,10 @@ func (c *cutter) header() ([]byte, error) {
 		if len(buf) == 0 {
 			return nil, nil
 		}
+		if !c.known && c.begin(buf, c.eof) {
+			buf = append(buf, 0)[:len(buf)]
+			continue
+		}
 		if n := c.headerLength(buf); n > 0 {
 			c.carry, c.offset = append(c.carry, buf[n:]...), int64(n)
 			return buf[:n:n], nil
@@ -143,10 +157,23 @@ func (c *cutter) header() ([]byte, error) {
 
 // headerLength returns the length of the header at the start of buf, 0 if it does not end there.
 func (c *cutter) headerLength(buf []byte) int {
-	pos := 0
-	if bytes.HasPrefix(buf, lines.ByteOrderMark) {
-		pos = len(lines.ByteOrderMark)
+	e := c.f.encoding
+	if !e.Wide() {
+		return c.tableStart(buf, e.Len(), c.f.o.MaxRecord)
 	}
+	return min(2*c.tableStart(e.AppendNarrow(nil, c.whole(buf, c.eof)), 1, c.f.o.MaxRecord/2), len(buf))
+}
+
+// whole returns buf without half a character at its end, unless that is the end of the stream.
+func (c *cutter) whole(buf []byte, eof bool) []byte {
+	if eof {
+		return buf
+	}
+	return buf[:len(buf)&^1]
+}
+
+// tableStart is headerLength for a file whose characters take a byte and more, from pos on, behind the mark.
+func (c *cutter) tableStart(buf []byte, pos int, limit int64) int {
 	for pos < len(buf) {
 		n := bytes.IndexByte(buf[pos:], '\n') + 1
 		if n == 0 && c.eof {
@@ -161,10 +188,10 @@ func (c *cutter) headerLength(buf []byte) int {
 		}
 		if c.f.src.Format == CSV {
 			var more bool
-			if c.f.comma, more = table.Delimiter(buf[pos:], c.f.o.MaxRecord-int64(pos), c.eof); more {
+			if c.f.comma, more = table.Delimiter(buf[pos:], limit-int64(pos), c.eof); more {
 				return 0
 			}
-			n, _ = table.CSVRecord(buf[pos:], c.f.comma, c.f.o.MaxRecord, c.eof)
+			n, _ = table.CSVRecord(buf[pos:], c.f.comma, limit, c.eof)
 			if n == 0 {
 				return 0
 			}

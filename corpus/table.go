@@ -49,7 +49,7 @@ func Columns(ctx context.Context, s Source, o Options) (names []string, err erro
 		p.Start(f, &b)
 		for r := (Record{}); p.Next(&r); {
 			if r.Err == nil {
-				add(p.json.Keys(bytes.TrimPrefix(lines.WithoutEnd(r.Raw), lines.ByteOrderMark)))
+				add(p.json.Keys(bytes.TrimPrefix(lines.WithoutEnd(p.inUTF8(r.Raw)), lines.ByteOrderMark)))
 			}
 		}
 	}

@@ -154,6 +154,11 @@ func twin(data []byte, f Format, o Options) []got {
 	var out []got
 	var header []string
 	var offset int64
+	if f == JSONL || f == Lines {
+		all := len(data)
+		data = bytes.TrimPrefix(data, []byte("\ufeff"))
+		offset = int64(all - len(data))
+	}
 	for line := int64(0); len(data) > 0; line++ {
 		raw, rest, found := bytes.Cut(data, []byte("\n"))
 		if found {

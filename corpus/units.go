@@ -21,7 +21,7 @@ import (
 // claims, and those wait for no lock. After an error the remaining units pass through
 // without being used.
 //
-// If a file is not divided into units of up to units.Max, the rest of the file is decoded
+// If a file is not divided into units of up to units.Max, or in UTF-16, the rest of the file is decoded
 // in one stream, from the first part on that is none. So a worker holds at most units.Max of decoded
 // bytes, whatever the file.
 
@@ -92,6 +92,10 @@ func (f *File) nextUnit(b *Block) error {
 	case err == units.ErrSerial:
 		f.serial.Store(&at)
 		return errAgain
+	case !f.cut.known && (f.cut.begin(buf[unitRoom:], false) || f.encoding.Wide()):
+		f.cut.known = false
+		f.serial.Store(&at)
+		return errAgain
 	}
 	return f.cutUnit(b, buf, err)
 }
@@ -109,7 +113,7 @@ func (f *File) cutUnit(b *Block, buf []byte, damage error) error {
 	fresh := c.dropped(buf[unitRoom:])
 	if damage == nil && c.waits(fresh) {
 		c.number(b)
-		b.setLines()
+		b.setLines(c.f.encoding)
 		c.lines += b.Lines
 		if c.carry = append(c.carry, fresh...); c.hold(c.carry) {
 			c.carry = c.carry[:0]
@@ -168,6 +172,9 @@ func (f *File) endUnits(b *Block, at units.Place, err error) error {
 	c := &f.cut
 	if from := f.serial.Load(); from != nil {
 		at, err = *from, units.ErrSerial
+	}
+	if !c.done && c.err == nil {
+		err = c.ended(err)
 	}
 	switch {
 	case c.done || c.err != nil || c.bomb():

@@ -14,6 +14,7 @@ import (
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/journal"
 	"github.com/alike-dev/alike/internal/resume"
+	"github.com/alike-dev/alike/internal/stdio"
 )
 
 // outputs are all files and folders that a run writes. None of them may be an input, another file
@@ -35,15 +36,26 @@ type output struct {
 	parent fs.FileInfo   // the nearest existing folder that it lies in
 	owned  []string      // what the run writes: path, or the run's names in a folder; of a place, URLs
 	taken  []fs.FileInfo // existing files among those of owned
+	stream bool          // a standard stream, whose path is not known
 }
 
 // An apartError says that an output is an input or another output. It is ErrUsage.
-type apartError struct{ text string }
+type apartError struct {
+	text string
+	mute bool // standard error is a file that is read: not even this may be written there
+}
 
 func (e *apartError) Error() string        { return e.text }
 func (e *apartError) Is(target error) bool { return target == ErrUsage }
 
-func apartf(format string, args ...any) error { return &apartError{fmt.Sprintf(format, args...)} }
+func apartf(format string, args ...any) error { return &apartError{text: fmt.Sprintf(format, args...)} }
+
+// Mutes tells whether the error of Apart, or of a run, says that standard error is an input, so that
+// no message may be written to it.
+func Mutes(err error) bool {
+	var apart *apartError
+	return errors.As(err, &apart) && apart.mute
+}
 
 func (o *output) String() string {
 	if o.name == "" {
@@ -67,40 +79,90 @@ func newOutputs(c *Config) (*outputs, error) {
 	if err != nil {
 		return nil, err
 	}
+	return o, o.fill(c)
+}
+
+// fill adds the files of a run to its folders, and checks all that is known before inputs are found.
+func (o *outputs) fill(c *Config) error {
 	for _, name := range c.Outputs {
 		if err := o.addFile(name); err != nil {
-			return nil, err
+			return err
 		}
 	}
+	inputs := slices.Concat(c.Inputs, c.Against, c.With)
 	for i := range o.all {
 		for j := range i {
 			if err := o.all[i].checkOther(&o.all[j]); err != nil {
-				return nil, err
+				return err
 			}
 		}
-		for _, input := range slices.Concat(c.Inputs, c.Against, c.With) {
+		for _, input := range inputs {
 			if err := o.all[i].checkURL(input); err != nil {
-				return nil, err
+				return err
 			}
 		}
 	}
-	for _, name := range c.Reads {
-		if info, err := os.Stat(name); err == nil { // otherwise reading it reports the error
-			if err := o.check(name, info); err != nil {
-				return nil, err
-			}
+	for _, name := range append(inputs, c.Reads...) {
+		if name == "-" && c.Corpus.Stdin == nil && stdio.Closed(os.Stdin) {
+			return errors.New("standard input is closed: name a file, or give it an input")
 		}
 	}
-	return o, nil
+	return o.checkReads(c.Reads)
 }
 
-// Apart returns an ErrUsage if one of the written files ("-": standard output) is, by whatever
-// name, another written file or one that is read. Empty names are ignored.
-func Apart(written, read []string) error {
+// checkReads checks files that are read besides those of inputs. Reading reports what is wrong with
+// them.
+func (o *outputs) checkReads(names []string) error {
+	for _, name := range names {
+		info, err := os.Stat(bucketurl.LocalPath(name))
+		if name == "-" {
+			info, err = os.Stdin.Stat()
+		}
+		if err == nil {
+			if err := o.check(name, info); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// StandardError is the name of standard error in Config.Outputs and Files.Written.
+const StandardError = "&2"
+
+// Files are those that a command reads and writes without a Config. Empty names are ignored.
+type Files struct {
+	Written []string // "-": standard output; StandardError
+	Read    []string // "-": standard input
+
+	// Index is the folder of an index, "" for none, and IndexNames are the names of its files. Nothing
+	// else is written there.
+	Index      string
+	IndexNames []string
+}
+
+// Apart returns an ErrUsage if one of the written files is, by whatever name, another written file,
+// one that is read, or one of the index; and another error if a standard stream that is needed was
+// closed when the process started. visit does the same for files that are found in folders and by
+// patterns: it is for corpus.Options.Visit.
+func (f Files) Apart() (visit func(path string, info fs.FileInfo) error, err error) {
 	named := func(names []string) []string {
 		return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "" })
 	}
-	_, err := newOutputs(&Config{Outputs: named(written), Inputs: named(read), Reads: named(read)})
+	o := &outputs{clear: map[string]bool{}}
+	if err := o.addFolder("index", f.Index, f.IndexNames); err != nil {
+		return nil, err
+	}
+	read := named(f.Read)
+	if err := o.fill(&Config{Outputs: named(f.Written), Inputs: read, Reads: read}); err != nil {
+		return nil, err
+	}
+	return o.check, nil
+}
+
+// Apart is Files.Apart for files that are all named.
+func Apart(written, read []string) error {
+	_, err := Files{Written: written, Read: read}.Apart()
 	return err
 }
 
@@ -129,16 +191,27 @@ func (o *outputs) addFolder(what, name string, names []string) error {
 	return nil
 }
 
-// addFile adds a file, the object of a URL, or standard output for "-". Devices and pipes keep
+// streamed is a standard stream as an output.
+func streamed(what, name string, stream *os.File) output {
+	out := output{what: what, kind: "file", path: name, owned: []string{name}, stream: true}
+	if at, err := stream.Stat(); err == nil && at.Mode().IsRegular() {
+		out.at = at
+	}
+	return out
+}
+
+// addFile adds a file, the object of a URL, or a standard stream. Devices and pipes keep
 // nothing, and a folder is refused when it is opened.
 func (o *outputs) addFile(name string) error {
 	out := output{what: "output", name: name, kind: "file", path: bucketurl.LocalPath(name)}
 	switch {
 	case name == "-":
-		out = output{what: "standard output", kind: "file", path: name, owned: []string{name}}
-		if at, err := os.Stdout.Stat(); err == nil && at.Mode().IsRegular() {
-			out.at = at
+		if stdio.Closed(os.Stdout) {
+			return errors.New("standard output is closed, and what is written there would be lost: name a file (> /dev/null if nothing is to be kept)")
 		}
+		out = streamed("standard output", name, os.Stdout)
+	case name == StandardError:
+		out = streamed("standard error", name, os.Stderr)
 	case bucketurl.Is(name):
 		out = output{what: "output", name: name, kind: "place", path: name, owned: []string{name}}
 	default:
@@ -183,11 +256,17 @@ func (out *output) own(path string) {
 
 // checkOther refuses an output that overlaps an earlier one.
 func (out *output) checkOther(other *output) error {
+	if out.stream && other.stream && out.path != other.path {
+		return nil // 2>&1: results and messages for one reader
+	}
 	if same(out.path, other.path) || out.at != nil && other.at != nil && os.SameFile(out.at, other.at) {
 		return apartf("%s and %s are the same: name another %s", other, out, out.kind)
 	}
 	if other.what == "output folder" && out.what == "work folder" && below(out.path, other.path) {
 		return apartf("%s lies inside the %s: name a folder outside of it", out, other)
+	}
+	if out.stream && out.at != nil && other.has(out.at) {
+		return apartf("%s is a file of the %s: name another %s", out, other, out.kind)
 	}
 	for _, a := range out.owned {
 		for _, b := range other.owned {
@@ -202,6 +281,23 @@ func (out *output) checkOther(other *output) error {
 		}
 	}
 	return nil
+}
+
+// has tells whether an existing file lies in a folder among those of the output.
+func (out *output) has(at fs.FileInfo) (found bool) {
+	if out.kind != "folder" {
+		return false
+	}
+	for _, path := range out.owned {
+		_ = filepath.WalkDir(path, func(_ string, d fs.DirEntry, err error) error {
+			if err == nil && d.Type().IsRegular() {
+				info, err := d.Info()
+				found = found || err == nil && os.SameFile(info, at)
+			}
+			return nil
+		})
+	}
+	return found
 }
 
 // same tells whether two resolved paths, or URLs, are equal. Names that differ only by case are one
@@ -247,6 +343,17 @@ func (out *output) checkURL(input string) error {
 // check refuses outputs that are a file or folder that is read, lie inside one, or hold it. It is
 // corpus.Options.Visit.
 func (o *outputs) check(path string, info fs.FileInfo) error {
+	err := o.checkInput(path, info)
+	var apart *apartError
+	if errors.As(err, &apart) {
+		apart.mute = slices.ContainsFunc(o.all, func(out output) bool {
+			return out.path == StandardError && out.at != nil && os.SameFile(out.at, info)
+		})
+	}
+	return err
+}
+
+func (o *outputs) checkInput(path string, info fs.FileInfo) error {
 	for i := range o.all {
 		out := &o.all[i]
 		switch {

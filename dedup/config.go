@@ -84,7 +84,7 @@ type Config struct {
 	// IDsOnly makes Run write the ids of kept documents, to KeptIDsFile, instead of the records:
 	// for callers that hold the records themselves.
 	IDsOnly bool
-	// Outputs are other files that the caller writes ("-": standard output), Reads other files that
+	// Outputs are other files that the caller writes ("-": standard output; StandardError), Reads other files that
 	// it has read. Like Output and Work, no file of Outputs may be an input, lie in an input
 	// folder, be one of Reads, or be a file of another output; otherwise the run ends with ErrUsage
 	// before it opens or makes anything.
@@ -396,6 +396,13 @@ func (c *Config) recipe() (recipe.Recipe, error) {
 // SketchRecipe returns the settings that the signatures of Sketch depend on. Its errors wrap
 // ErrUsage.
 func (c Config) SketchRecipe() (recipe.Recipe, error) {
+	if c.Measure == measure.WeightedJaccard {
+		c.Features.Multiset = true
+	}
+	if s, ok := c.Sketch.(minhash.Scheme); ok && s.IsWeighted() && !c.Features.Multiset {
+		return recipe.Recipe{}, asUsage(setting.Errorf("signatures of %s are for shingles that count as often as they occur: take %s %s, or oph, whose signatures of sets without counts are as good and take less time",
+			s, setting.Measure, measure.WeightedJaccard))
+	}
 	r, err := recipe.New(recipe.Options{Features: c.Features, Sketch: c.Sketch, Texts: c.Texts})
 	return r, asUsage(err)
 }

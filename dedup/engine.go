@@ -81,6 +81,9 @@ func Run(ctx context.Context, config Config) (summary *Summary, err error) {
 	default:
 		err = r.dedup(ctx, out)
 	}
+	if err == nil && r.config.Known != nil {
+		err = r.config.Known.End()
+	}
 	if err == nil && r.log != nil {
 		out.Settle() // the journal is removed next
 	}
@@ -233,7 +236,7 @@ func (r *run) begin(ctx context.Context, command string) (err error) {
 	if err := r.config.Begin(); err != nil {
 		return err
 	}
-	if err := r.beginKnown(); err != nil {
+	if err := r.beginKnown(ctx); err != nil {
 		return err
 	}
 	if r.work.Turn != nil {

@@ -170,7 +170,7 @@ func (r *run) meet(ctx context.Context, sparse bool) (met *group.Met, err error)
 func (r *run) contained(ctx context.Context) (met *group.Met, sizes *extsort.Sorted, err error) {
 	found, err := contain.Candidates(ctx, contain.Options{
 		Graph: r.graph(), Records: r.records, Docs: r.classes.Representatives, Sides: &r.sides, Threshold: r.threshold,
-		Sample: r.recipe.Sample(), Cap: r.config.BucketCap, Sizes: r.removesParts, Log: r.log, Progress: r.config.Progress,
+		Sample: r.recipe.Sample(), Seed: r.recipe.SampleSeed(), Cap: r.config.BucketCap, Sizes: r.removesParts, Log: r.log, Progress: r.config.Progress,
 	})
 	if err != nil {
 		return nil, nil, err

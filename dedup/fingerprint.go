@@ -14,7 +14,7 @@ import (
 
 // engineVersion changes with the content of a work folder: a run of another version refuses the
 // folder.
-const engineVersion = "7"
+const engineVersion = "8"
 
 // settings are everything that the result of a run depends on: what is compared and how, and the
 // state of every input. TestEveryFieldOfConfigIsInTheFingerprint checks that no field of Config is

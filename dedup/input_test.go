@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,6 +40,9 @@ func TestBadRecordsAreNamedCountedAndLeftOut(t *testing.T) {
 		}
 		if s.Read != 6 || s.Kept != 2 || s.Removed != 1 || s.Skipped != 3 || s.Empty != 1 {
 			t.Errorf("read %d kept %d removed %d skipped %d empty %d", s.Read, s.Kept, s.Removed, s.Skipped, s.Empty)
+		}
+		if want := map[string]int64{"malformed record": 1, "missing field": 1, "repeated id": 1}; !maps.Equal(s.SkippedKinds, want) {
+			t.Errorf("skipped by kind: %v, want %v", s.SkippedKinds, want)
 		}
 		for i, place := range []string{path + ":2: ", path + ":5: ", path + ":6: "} {
 			if i >= len(skipped) || !strings.HasPrefix(skipped[i], place) {

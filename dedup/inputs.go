@@ -56,20 +56,20 @@ func (r *run) findSources(ctx context.Context) error {
 		return err
 	}
 	twice.objects(r.sources, sources)
-	r.summary.Skipped = int64(len(problems))
 	if len(c.With) > 0 {
 		r.leftFiles = len(r.sources)
-		r.summary.Skipped += int64(len(skipped))
 	} else {
 		r.refSources = len(r.sources)
-		r.summary.ReferencesSkipped = int64(len(skipped))
 	}
 	r.sources = append(r.sources, sources...)
-	for _, p := range append(skipped, problems...) {
-		if c.OnError == OnErrorFail {
-			return &p
+	references := len(skipped)
+	if len(c.With) > 0 {
+		references = 0
+	}
+	for i, p := range append(skipped, problems...) {
+		if err := r.skip(&p, i < references); err != nil {
+			return err
 		}
-		c.OnSkip(&p)
 	}
 	if len(c.With) > 0 {
 		twice.tell(setting.Textf("on both sides of %s: each of its documents is paired with itself", setting.With),
@@ -405,15 +405,28 @@ func (p *reporter) until(behind func(doc uint32) bool) error {
 
 func (p *reporter) report(file int, problem *corpus.Problem) error {
 	r := p.r
-	if r.config.OnError == OnErrorFail || errors.Is(problem, ErrScheme) {
+	if errors.Is(problem, ErrScheme) {
 		return problem
 	}
-	r.config.OnSkip(problem)
-	if file < r.refSources {
-		r.summary.ReferencesSkipped++
-	} else {
-		r.summary.Skipped++
+	return r.skip(problem, file < r.refSources)
+}
+
+// skip reports a record or file that cannot be used, and counts it. With OnErrorFail it is an error.
+func (r *run) skip(p *corpus.Problem, reference bool) error {
+	if r.config.OnError == OnErrorFail {
+		return p
 	}
+	r.config.OnSkip(p)
+	s := r.summary
+	if reference {
+		s.ReferencesSkipped++
+	} else {
+		s.Skipped++
+	}
+	if s.SkippedKinds == nil {
+		s.SkippedKinds = map[string]int64{}
+	}
+	s.SkippedKinds[p.Kind()]++
 	return nil
 }
 

@@ -21,7 +21,7 @@ import (
 )
 
 // ErrKnownName says that a document has the name of one in Config.Known, and is not like any there. It is skipped.
-var ErrKnownName = errors.New("is that of a document in the index")
+var ErrKnownName = fault.ErrKnownName
 
 // Known is a collection of documents that exists before the run, and to which the run adds the
 // documents that it keeps. See Config.Known; package index/grow has one.
@@ -33,8 +33,9 @@ type Known interface {
 	Folder() (path string, names []string)
 	// Begin is called once, when the inputs are found and before they are read. run identifies the
 	// run. If the collection already has some of the documents that this run keeps, it answers from
-	// here on as before they were added. state identifies the state that it answers from.
-	Begin(run string) (state string, err error)
+	// here on as before they were added. state identifies the state that it answers from. The name of a
+	// run does not tell what its streams hold: another run may have it.
+	Begin(ctx context.Context, run string, inputs []corpus.Source, how corpus.Options) (state string, err error)
 	// Memory returns how many bytes of Config.Memory the collection takes from Begin until Keep. The
 	// run has the rest.
 	Memory() int64
@@ -45,8 +46,10 @@ type Known interface {
 	Has(name []byte) (bool, error)
 	// Keep adds the documents that the run keeps: all of them or, if another process has begun with
 	// it, the rest. It is called when all output is on disk, but not in its place yet; the added
-	// documents must survive from its return on.
+	// documents must survive from its return on. It sets Kept.Apart.
 	Keep(ctx context.Context, kept *Kept) error
+	// End is called when the output is in its place.
+	End() error
 }
 
 // A Looker looks for documents of a collection. It belongs to one goroutine.
@@ -69,7 +72,7 @@ func (c *Config) validateKnown() error {
 		checks = append(checks, setting.Errorf("%s exact: an index finds documents by the bands of their signatures: leave it out", setting.Candidates))
 	}
 	if byParts(c.Measure) {
-		checks = append(checks, setting.Errorf("%s %s: the largest of all documents would have to come first, and an index has those that came first: take another one, such as jaccard", setting.Measure, c.Measure))
+		checks = append(checks, setting.Errorf("%s %s: the largest of all documents would have to come first, and an index has those that came first: take another one, such as jaccard, or list what is in a larger document by a search of the index", setting.Measure, c.Measure))
 	}
 	if c.Fingerprints {
 		checks = append(checks, errors.New("the inputs are fingerprints, and an index takes texts: name the files that the fingerprints were made of"))
@@ -84,7 +87,7 @@ func (c *Config) validateKnown() error {
 }
 
 // beginKnown tells the collection that the run begins.
-func (r *run) beginKnown() (err error) {
+func (r *run) beginKnown(ctx context.Context) (err error) {
 	known := r.config.Known
 	if known == nil {
 		return nil
@@ -96,7 +99,7 @@ func (r *run) beginKnown() (err error) {
 	for s := range r.settings("dedup") {
 		fmt.Fprintln(sum, s)
 	}
-	if r.knownState, err = known.Begin(hex.EncodeToString(sum.Sum(nil)[:16])); err != nil {
+	if r.knownState, err = known.Begin(ctx, hex.EncodeToString(sum.Sum(nil)[:16]), r.sources[r.refSources:], r.config.Corpus); err != nil {
 		return err
 	}
 	r.work.Leave(known.Memory())
@@ -150,6 +153,9 @@ func (r *run) markKnown(ctx context.Context) error {
 		if c.Err != nil {
 			return c.Err
 		}
+		if c.Made(doc) && c.Source(doc).MakesIDs() {
+			return nil // Keep names it apart
+		}
 		has, err := known.Has(names[worker])
 		if has {
 			taken.AddShared(doc)
@@ -175,17 +181,17 @@ func (r *run) skipTaken(taken bitset.Set) error {
 		p := &corpus.Problem{Path: c.Label(doc), Line: c.Line(doc), Offset: c.Doc(doc).Offset()}
 		remedy := "make ids unique"
 		if c.Made(doc) {
-			remedy = "give the file another name, or its records ids"
+			remedy = "give the file another name"
+		} else {
+			p.ID = c.ID(doc)
 		}
-		p.Err = fmt.Errorf("its name %s %w, which is not like it; %s", fault.Shown(c.ID(doc)), ErrKnownName, remedy)
+		p.Err = fault.Because(ErrKnownName, "its name %s is that of a document in the index, which is not like it; %s", fault.Shown(c.ID(doc)), remedy)
 		if c.Err != nil {
 			return c.Err
 		}
-		if r.config.OnError == OnErrorFail {
-			return p
+		if err := r.skip(p, false); err != nil {
+			return err
 		}
-		r.config.OnSkip(p)
-		r.summary.Skipped++
 	}
 	return nil
 }
@@ -215,7 +221,9 @@ func (r *run) addKept(ctx context.Context) error {
 	return r.clock.stage("index", r.inputBytes(), func() (int64, int64, error) {
 		kept := &Kept{Documents: r.summary.Kept, Memory: r.tableMemory(), Corpus: r.config.Corpus, table: r.table, removed: r.removed}
 		kept.Sources, kept.Corpus.Admit = r.sources[r.refSources:], nil
-		return kept.Documents, 0, known.Keep(ctx, kept)
+		err := known.Keep(ctx, kept)
+		r.summary.Apart = kept.Apart
+		return kept.Documents, 0, err
 	})
 }
 
@@ -235,6 +243,7 @@ type Kept struct {
 	Memory    int64           // bytes that the run still needs, at most
 	Sources   []corpus.Source // of the inputs, in order
 	Corpus    corpus.Options  // how they are read
+	Apart     int64           // set by Known.Keep: documents that have another name in the collection
 	table     *table.Table
 	removed   bitset.Set
 }
@@ -256,14 +265,14 @@ func (r *KeptReader) Block(source int, seq int64) {
 }
 
 // Record tells whether the record at an offset of the source is kept. Offsets must ascend within a
-// block. The name is valid until the next call.
-func (r *KeptReader) Record(offset int64) (name []byte, kept bool, err error) {
+// block. The name is valid until the next call; made says that it is made up (corpus.Source.MakesIDs).
+func (r *KeptReader) Record(offset int64) (name []byte, made, kept bool, err error) {
 	for r.doc < r.end && r.c.Doc(r.doc).Offset() < offset {
 		r.doc++
 	}
 	if r.c.Err != nil || r.doc == r.end || r.c.Doc(r.doc).Offset() != offset || !r.k.table.Counts(r.doc) || r.k.removed.Has(r.doc) {
-		return nil, false, r.c.Err
+		return nil, false, false, r.c.Err
 	}
 	r.name = r.c.AppendID(r.name[:0], r.doc)
-	return r.name, true, r.c.Err
+	return r.name, r.c.Made(r.doc) && r.c.Source(r.doc).MakesIDs(), true, r.c.Err
 }

@@ -67,8 +67,9 @@ func (r *run) leaveOut(lost []write.LostRows) error {
 				}
 			}
 		}
-		r.config.OnSkip(r.lostProblem(l))
-		r.summary.Skipped++
+		if err := r.skip(r.lostProblem(l), false); err != nil {
+			return err
+		}
 	}
 	_, err := r.countDocuments()
 	return errors.Join(c.Err, err)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime"
 	"time"
 
 	"github.com/alike-dev/alike/corpus"
@@ -26,7 +27,9 @@ type Plan struct {
 	OutputBytes   int64   `json:"output_bytes"`    // of records, if nothing is removed
 	Seconds       float64 `json:"seconds"`
 	SampledBytes  int64   `json:"sampled_bytes"`
-	SampleSeconds float64 `json:"sample_seconds"`
+	SampleSeconds float64 `json:"sample_seconds"` // by the clock
+	// SampleProcessorSeconds is the processor time of the sample. Systems on which it is not known give SampleSeconds.
+	SampleProcessorSeconds float64 `json:"sample_processor_seconds"`
 }
 
 // Limits of the sample: the number of files, the number of blocks of each, and the time it takes.
@@ -51,6 +54,7 @@ type sample struct {
 	known     int64
 	columns   int64 // bytes of the table
 	seconds   float64
+	processor float64 // seconds
 }
 
 // MakePlan estimates the cost of Run. It makes nothing. It reads a sample for up to two seconds,
@@ -66,7 +70,7 @@ func MakePlan(ctx context.Context, config Config) (*Plan, error) {
 	if err := r.findSources(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.beginKnown(); err != nil {
+	if err := r.beginKnown(ctx); err != nil {
 		return nil, err
 	}
 	if config.Output != "" {
@@ -107,7 +111,9 @@ func (r *run) sample(ctx context.Context, i int, s *sample, start time.Time) err
 		every := max(blocks/sampleBlocks, 1)
 		file.Skip(func(seq int64) bool { return seq%every != 0 })
 	}
-	n, begun := 0, time.Now()
+	runtime.LockOSThread() // for processorTime
+	defer runtime.UnlockOSThread()
+	n, begun, used := 0, time.Now(), processorTime()
 	found, ok, err := read.Sample(ctx, r.readOptions(), i, file, func() bool {
 		n++
 		return n <= sampleBlocks && time.Since(start) < sampleTime
@@ -116,6 +122,7 @@ func (r *run) sample(ctx context.Context, i int, s *sample, start time.Time) err
 		return err
 	}
 	s.seconds += time.Since(begun).Seconds()
+	s.processor += (processorTime() - used).Seconds()
 	s.documents += found.Documents
 	s.known += found.Known
 	s.columns += found.Columns
@@ -133,7 +140,7 @@ func (r *run) sample(ctx context.Context, i int, s *sample, start time.Time) err
 func (r *run) estimate(s *sample) *Plan {
 	e := &Plan{
 		Files: len(r.sources), InputBytes: r.inputBytes(), CeilingBytes: r.config.Memory,
-		SampledBytes: s.taken, SampleSeconds: s.seconds,
+		SampledBytes: s.taken, SampleSeconds: s.seconds, SampleProcessorSeconds: s.processor,
 	}
 	for _, source := range r.sources[r.refSources:] {
 		if source.Format != corpus.Text && !r.config.IDsOnly {

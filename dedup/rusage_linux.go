@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"os"
 	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // peakMemory returns the largest resident size of the process so far, in bytes. getrusage is not
@@ -20,4 +23,12 @@ func peakMemory() int64 {
 		return 0
 	}
 	return kib << 10
+}
+
+// processorTime returns the processor time of this thread, to be compared with that of the same thread: that of other
+// goroutines is not part of it.
+func processorTime() time.Duration {
+	var t unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t) // does not fail for the calling thread
+	return time.Duration(t.Nano())
 }

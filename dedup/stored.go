@@ -10,9 +10,10 @@ import (
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/read"
-	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/internal/bucketurl"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/internal/stdio"
 )
 
 // Stored fingerprints are records with these fields, or columns.
@@ -23,7 +24,7 @@ const (
 )
 
 // ErrScheme ends a run when fingerprints have another scheme than the run.
-var ErrScheme = table.ErrScheme
+var ErrScheme = fault.ErrScheme
 
 // asStored returns the options for reading fingerprints.
 func asStored(o corpus.Options) corpus.Options {
@@ -139,6 +140,9 @@ func fieldOf(r *corpus.Record, at int) []byte {
 func peekStdin(ctx context.Context, o *corpus.Options) (line string, ok bool, err error) {
 	from := o.Stdin
 	if from == nil {
+		if stdio.Closed(os.Stdin) {
+			return "", false, nil // the run will report the error
+		}
 		from = os.Stdin
 	}
 	var head []byte

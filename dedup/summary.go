@@ -13,6 +13,7 @@ type Summary struct {
 	Kept    int64 `json:"kept"`            // including documents without any text
 	Removed int64 `json:"removed"`         // near-duplicates of a kept document
 	Known   int64 `json:"known,omitempty"` // of them, those like a document of Config.Known
+	Apart   int64 `json:"apart,omitempty"` // of those kept: have another name in Config.Known, where their own was taken
 	Skipped int64 `json:"skipped"`         // could not be used; each was reported
 	Empty   int64 `json:"empty"`           // kept documents without features, which are similar to nothing
 
@@ -22,6 +23,9 @@ type Summary struct {
 
 	References        int64 `json:"references"`         // documents of Against
 	ReferencesSkipped int64 `json:"references_skipped"` // of them, unusable
+
+	// SkippedKinds counts what Skipped and ReferencesSkipped count by corpus.Problem.Kind; missing: nothing was skipped.
+	SkippedKinds map[string]int64 `json:"skipped_kinds,omitempty"`
 
 	Candidates      int64 `json:"candidates"` // pairs compared, copies included
 	Verified        int64 `json:"verified"`   // of them, at or above the threshold

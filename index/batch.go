@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"time"
 
+	"github.com/alike-dev/alike/internal/bom"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/recipe"
@@ -12,6 +13,12 @@ import (
 // A Document is the input of an index. Only Batch.Add reads its slices.
 type Document struct {
 	ID, Text []byte
+	// Made says that ID was made up, such as file:line, for a document that has none. With Options.ByID such a
+	// document replaces only one that is equal in all that is stored. If another one has the ID, its ID becomes
+	// ID#hash, with a hash of its content.
+	Made bool
+	// Encoding is that of the file if Text is all of it: corpus.Record has it. Passages are then places in the file.
+	Encoding bom.Encoding
 	// Time is the time of the event, for windows with an age. The zero time stands for Window.Now
 	// or, if that is not set, for the newest time so far.
 	Time    time.Time
@@ -46,6 +53,8 @@ type Batch struct {
 	given    bool // the index has taken bytes over
 	note     func(first, next uint64) (name string, value []byte)
 	past     []uint64 // see Remember
+	replaced int64    // see Replaced
+	apart    int64    // see Apart
 	verdicts []Verdict
 	err      error // of the first document that could not be compared
 
@@ -66,6 +75,7 @@ type prepared struct {
 	sum                 uint32 // checksum of the record
 	time                int64
 	timed               bool
+	made                bool // the id
 
 	found      bool // a similar document is in the batch's view
 	slot       uint64
@@ -97,6 +107,12 @@ func (b *Batch) Len() int { return len(b.docs) }
 // Keys returns the number of keys of all its documents.
 func (b *Batch) Keys() int { return len(b.keys) }
 
+// Replaced returns how many documents Index.Add has removed since a document of the batch has their id.
+func (b *Batch) Replaced() int64 { return b.replaced }
+
+// Apart returns how many documents of the batch Index.Add has named apart: see Document.Made.
+func (b *Batch) Apart() int64 { return b.apart }
+
 // Size returns how many bytes of documents and keys the batch holds.
 func (b *Batch) Size() int { return len(b.bytes) + 8*len(b.keys) }
 
@@ -121,6 +137,7 @@ func (b *Batch) Drop(n int) { b.docs = b.docs[:copy(b.docs, b.docs[n:])] }
 func (b *Batch) Reset() {
 	b.docs, b.keys, b.words, b.bytes, b.ids = b.docs[:0], b.keys[:0], b.words[:0], b.bytes[:0], b.ids[:0]
 	b.view, b.err, b.note, b.past = nil, nil, nil, b.past[:0]
+	b.replaced, b.apart = 0, 0
 	b.maker.Trim()
 	if b.given {
 		b.bytes, b.given = make([]byte, 0, cap(b.bytes)), false
@@ -138,7 +155,7 @@ const mostScratch = 8 << 20
 
 // Add prepares a document. O(length), and O(length) of each document that it is compared with.
 func (b *Batch) Add(d Document) {
-	p := prepared{timed: !d.Time.IsZero()}
+	p := prepared{timed: !d.Time.IsZero(), made: d.Made}
 	if p.timed {
 		p.time = d.Time.UnixNano()
 	}
@@ -171,7 +188,7 @@ func (b *Batch) addRecord(p *prepared, d Document, set func() []uint64) {
 	from := len(b.bytes)
 	switch b.x.options.Keep {
 	case KeepText:
-		r.kind, r.body = bodyText, d.Text
+		r.kind, r.body, r.encoding = bodyText, d.Text, d.Encoding
 		b.bytes = appendRecord(b.bytes, r)
 	case KeepFeatures:
 		r.kind = bodyFeatures

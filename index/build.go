@@ -54,7 +54,10 @@ type Builder struct {
 	s       *disk
 	err     error // why the builder has stopped
 	next    uint64
-	given   int // keys of all documents, those of copies included
+	given   int     // keys of all documents, those of copies included
+	made    slotSet // documents with a made id
+	apart   int64   // see Apart
+	dead    int64   // see Replaced
 	docs    []arrival
 	records tables
 	held    tables // blocks or, with KeysOnDisk, facts
@@ -115,7 +118,14 @@ func (b *Builder) NewBatch() *Batch { return b.x.NewBatch() }
 // Options returns the options of the index, with defaults filled in.
 func (b *Builder) Options() Options { return b.x.options }
 
-// Add adds the documents of a batch. With Options.ByID a document replaces an earlier one with the same id.
+// Replaced returns, after Finish, how many documents are not in the index since a later one has their id.
+func (b *Builder) Replaced() int64 { return b.dead }
+
+// Apart returns, after Finish, how many documents are named apart: see Document.Made.
+func (b *Builder) Apart() int64 { return b.apart }
+
+// Add adds the documents of a batch. With Options.ByID a document replaces an earlier one with the same id, but
+// see Document.Made.
 func (b *Builder) Add(batch *Batch) error {
 	if b.err == nil {
 		b.err = b.add(batch)
@@ -141,6 +151,10 @@ func (b *Builder) add(batch *Batch) error {
 		if b.x.options.ByID {
 			if err := b.ids.add(a.id, slot); err != nil {
 				return err
+			}
+			if batch.docs[i].made {
+				b.made = b.made.grown(slot + 1)
+				b.made.set(slot)
 			}
 		}
 		b.given += len(a.keys)
@@ -175,13 +189,7 @@ func (b *Builder) Ceiling() int64 {
 	if b.keys != nil {
 		return 0
 	}
-	return Ceiling(b.x.options, int64(b.next), int64(b.given))
-}
-
-// Ceiling returns the OpenOptions.Memory that suffices to open an index of so many documents with so many
-// keys in memory.
-func Ceiling(o Options, documents, keys int64) int64 {
-	return ceilingFor(table.ReservedBytes(int(keys)) + documents*slotSize(newJudge(o.Recipe).words))
+	return OpenOptions{Options: b.x.options}.Ceiling(int64(b.next), int64(b.given))
 }
 
 // Finish turns the folder into the index of the documents that were added, durably, and returns how many
@@ -207,6 +215,10 @@ func (b *Builder) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := b.apartAtEnd(ctx, dead); err != nil {
+		return err
+	}
+	b.dead = int64(dead.count())
 	live := b.next - dead.count()
 	b.x.view.Store(&view{Range: table.Range{Next: b.next}, table: table.New(b.x.options.BucketCap), words: b.x.judge.words})
 	b.x.counts.live.Store(int64(live))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -59,6 +60,9 @@ func TestAnIndexThatIsBuiltIsTheOneThatAddMakes(t *testing.T) {
 	if testsize.Small() {
 		docs = docs[:60]
 	}
+	for i := range docs {
+		docs[i].Made = i%3 == 1
+	}
 	for name, r := range recipes(t) {
 		if testsize.Small() && name != "sets" {
 			continue
@@ -112,6 +116,13 @@ func sameAnswers(t *testing.T, fsys vfs.FS, docs []Document, documents int64) {
 		both = append(both, x)
 	}
 	added, built := both[0], both[1]
+	apart := 0
+	for id := range contents(t, built, 0) {
+		apart += strings.Count(id, "#")
+	}
+	if built.Options().ByID != (apart > 0) {
+		t.Fatalf("%d documents are named apart", apart)
+	}
 	if a, b := added.Stats(), built.Stats(); a.Documents != b.Documents || a.Next != b.Next || b.Documents != documents {
 		t.Fatalf("%+v, %+v, %d", a, b, documents)
 	}

@@ -18,7 +18,7 @@ const (
 	leastCache   = 16 << 20
 	tailKeyBytes = 64        // for a key that is not settled: the table, its growth and the documents' facts
 	program      = 24 << 20  // with Pebble
-	leastOnDisk  = 160 << 20 // with KeysOnDisk a growing index stays below this
+	besideShare  = 4         // one in so many bytes of the ceiling is for the index at least, whatever is beside it
 	mostBeside   = 104 << 20 // for Pebble's tables in memory and documents on their way, or as many bytes as are held
 )
 
@@ -65,22 +65,37 @@ func (x *Index) hasRoom() error {
 // fits is an error if memory has no room for held bytes of documents in addition to beside bytes of other
 // data. The error names the ceiling for expected bytes.
 func (x *Index) fits(documents uint64, held, expected, beside int64) error {
-	if least := leastOnDisk + beside; x.options.Keys == KeysOnDisk && beside > 0 && 0 < x.ceiling && x.ceiling < least {
-		return setting.Errorf("%w beside what the process does with it: give it %s %s or more", ErrMemory, setting.Memory, roundUp(least))
-	}
-	if x.ceiling == 0 || x.options.Keys == KeysOnDisk || ceilingFor(held)+beside <= x.ceiling {
+	if x.ceiling == 0 || x.options.Keys == KeysOnDisk || leastFor(held, beside) <= x.ceiling {
 		return nil
 	}
 	return setting.Errorf("%w: of its %s documents it holds %s there: give it %s %s or more, or make it with %s %s",
-		ErrMemory, humanize.Comma(int64(documents)), humanize.IBytes(uint64(expected)), setting.Memory, roundUp(ceilingFor(expected)+beside), setting.Keys, KeysOnDisk)
+		ErrMemory, humanize.Comma(int64(documents)), humanize.IBytes(uint64(expected)), setting.Memory, roundUp(leastFor(expected, beside)), setting.Keys, KeysOnDisk)
 }
 
-// ceilingFor returns the least OpenOptions.Memory for an index that holds so many bytes in memory. It adds
-// a tenth, which is needed while shards of the table grow.
+// leastFor returns the least OpenOptions.Memory for an index that holds so many bytes in memory, if the rest of the
+// process needs beside bytes. That rest gets by with less if it must: so a share of any ceiling is for documents.
+func leastFor(held, beside int64) int64 {
+	if beside == 0 {
+		return ceilingFor(held)
+	}
+	return min(ceilingFor(held)+beside, growth(held)*besideShare)
+}
+
+// Ceiling returns the Memory that suffices to open an index of so many documents with so many keys in memory.
+func (o OpenOptions) Ceiling(documents, keys int64) int64 {
+	return leastFor(table.ReservedBytes(int(keys))+documents*slotSize(newJudge(o.Recipe).words), o.Beside)
+}
+
+// ceilingFor returns the least OpenOptions.Memory for an index that holds so many bytes in memory, in a process that
+// does nothing else.
 func ceilingFor(held int64) int64 {
-	needed := held + held/10 + program + min(held, mostBeside)
+	needed := growth(held) + program
 	return max(needed+leastCache, needed/(cacheShare-1)*cacheShare)
 }
+
+// growth returns what documents take of which so many bytes are held. It adds a tenth, which is needed while shards of
+// the table grow.
+func growth(held int64) int64 { return held + held/10 + min(held, mostBeside) }
 
 // roundUp writes a number of bytes as whole MiB, rounded up.
 func roundUp(bytes int64) string { return fmt.Sprintf("%dMiB", (bytes+1<<20-1)>>20) }

@@ -9,6 +9,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/internal/fence"
 )
 
 // A folder becomes an index when its header file gets its final name, which is the last step:
@@ -63,6 +64,7 @@ func prepareFolder(fsys vfs.FS, dir string, o Options) (s *disk, err error) {
 	if err := isFolder(fsys, dir); err != nil {
 		return nil, err
 	}
+	fsys = fence.Around(fsys, dir)
 	made, err := durable.MkdirAll(fsys, dir, 0o777)
 	if err != nil {
 		return nil, err

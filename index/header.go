@@ -11,6 +11,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/recipe"
 )
 
@@ -120,12 +121,32 @@ func readLines(fsys vfs.FS, path string) (l lines, err error) {
 	return l, nil
 }
 
+// seedSign stands before the seed in the header's containment. Without it the seed is minhash.DefaultSeed.
+const seedSign = " seed="
+
+// parseContainment is the inverse of what header writes.
+func (o *Options) parseContainment(s string) (err error) {
+	number, seed, seeded := strings.Cut(s, seedSign)
+	o.seed = minhash.DefaultSeed
+	if o.Containment, err = strconv.Atoi(number); err == nil && seeded {
+		o.seed, err = strconv.ParseUint(seed, 10, 64)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: containment %s", errDamaged, s)
+	}
+	return nil
+}
+
 // header returns the header of an index. The window is not part of it: it may differ each time
 // the index is opened.
 func (o Options) header() (l lines) {
 	l.add("recipe", o.Recipe.String())
 	l.add("keep", o.Keep)
-	l.add("containment", o.Containment)
+	containment := strconv.Itoa(o.Containment)
+	if o.Containment > 0 && o.seed != minhash.DefaultSeed {
+		containment += seedSign + strconv.FormatUint(o.seed, 10) // a program that does not know it takes the keys for none
+	}
+	l.add("containment", containment)
 	l.add("bucketcap", o.BucketCap)
 	l.add("byid", o.ByID)
 	if o.Keys != KeysInMemory {
@@ -157,7 +178,10 @@ func fromHeader(l lines, o Options) (Options, error) {
 	if most := int(l.number("bucketcap")); o.BucketCap != 0 && o.BucketCap != most {
 		return o, fmt.Errorf("%w: its buckets take %d documents and not %d", ErrOther, most, o.BucketCap)
 	}
-	o.Keep, o.Containment, o.BucketCap = Keep(l.get("keep")), int(l.number("containment")), int(l.number("bucketcap"))
+	o.Keep, o.BucketCap = Keep(l.get("keep")), int(l.number("bucketcap"))
+	if err := o.parseContainment(l.get("containment")); err != nil {
+		return o, err
+	}
 	o.ByID, o.Keys = l.get("byid") == "true", Keys(l.get("keys"))
 	columns, err := strconv.Unquote(l.get("columns"))
 	if err != nil {

@@ -53,6 +53,7 @@ type Index struct {
 type counts struct {
 	checked, added, duplicates, late, refreshed, expired, deleted, full atomic.Int64
 	live                                                                atomic.Int64
+	failed                                                              atomic.Bool
 }
 
 // mark says that all documents before a slot have the time clock or an earlier one.
@@ -146,6 +147,7 @@ func (x *Index) Close() error {
 // fail makes the index read-only. The changes of the current batch are never shown.
 func (x *Index) fail(err error) error {
 	if x.failed == nil {
+		x.counts.failed.Store(true)
 		x.failed = fmt.Errorf("%w: %w", ErrReadOnly, err)
 	}
 	return x.failed
@@ -166,6 +168,7 @@ type Stats struct {
 
 	Checked, Added, Duplicates, Late, Refreshed, Expired, Deleted int64
 	Full                                                          int64 // keys that documents did not get because their bucket was full
+	Failed                                                        bool  // a write has failed, and the index takes no more: see Err
 }
 
 // Stats returns the size of the index and its counts. O(slots/64).
@@ -177,6 +180,7 @@ func (x *Index) Stats() Stats {
 		StoreBytes: x.store.bytes(v), KeyBytes: x.store.keyBytes(),
 		Checked: x.counts.checked.Load(), Added: x.counts.added.Load(), Duplicates: x.counts.duplicates.Load(), Late: x.counts.late.Load(),
 		Refreshed: x.counts.refreshed.Load(), Expired: x.counts.expired.Load(), Deleted: x.counts.deleted.Load(), Full: x.counts.full.Load(),
+		Failed: x.counts.failed.Load() || x.store.err() != nil,
 	}
 	if clock := x.clock.Load(); clock != math.MinInt64 {
 		s.Newest = time.Unix(0, clock).UTC()

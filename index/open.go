@@ -12,6 +12,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/fence"
 	"github.com/alike-dev/alike/internal/filelock"
 )
 
@@ -32,7 +33,8 @@ type OpenOptions struct {
 	// is refused with ErrMemory, which says how much, before the memory is allocated; an index that grows
 	// beyond it takes no more documents.
 	Memory int64
-	// Beside is how many bytes of Memory the rest of the process needs.
+	// Beside is how many bytes of Memory the rest of the process needs. A quarter of Memory is for the index in any
+	// case.
 	Beside int64
 	// Cache is how many bytes of the store are cached in memory at most; 0: 64 MiB, with KeysOnDisk 256
 	// MiB. With KeysOnDisk looking up a key that does not exist costs no read as long as Cache has 1.7
@@ -62,8 +64,8 @@ func (o *OpenOptions) share() {
 	if o.Memory == 0 {
 		return
 	}
-	memory := max(o.Memory-o.Beside, 0)
-	cache := max(memory/cacheShare, leastCache)
+	memory := max(o.Memory-o.Beside, o.Memory/besideShare)
+	cache := max(memory/cacheShare, min(memory/2, leastCache))
 	if o.Keys == KeysOnDisk {
 		cache = max(memory/4, min(memory/2, defaultCache))
 		o.TailKeys = cmp.Or(o.TailKeys, int(min(memory/4/tailKeyBytes, DefaultTailKeys)))
@@ -79,6 +81,7 @@ func Open(dir string, o OpenOptions) (*Index, error) {
 	if err := isFolder(o.FS, dir); err != nil {
 		return nil, err
 	}
+	o.FS = fence.Around(o.FS, dir)
 	if _, err := o.FS.Stat(o.FS.PathJoin(dir, headerFile)); errors.Is(err, fs.ErrNotExist) {
 		return nil, fault.Because(fs.ErrNotExist, "there is no index in %s; check the name, or make one there", fault.Shown(dir))
 	}

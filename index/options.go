@@ -43,9 +43,12 @@ type Options struct {
 	// probability 0.99, 16 a passage of 72; a document of 2 KB has 85 such keys with 4, 21 with
 	// 16. 0: searches by containment compare every document.
 	Containment int
-	BucketCap   int // 0: DefaultBucketCap
-	Keys        Keys
-	Window      Window
+	// seed draws these features: recipe.Recipe.SampleSeed; 0: not set. An index that was made before there was a
+	// choice has another one.
+	seed      uint64
+	BucketCap int // 0: DefaultBucketCap
+	Keys      Keys
+	Window    Window
 	// ByID makes ids unique: a document replaces one with the same id, and Delete finds
 	// documents by id.
 	ByID bool
@@ -78,6 +81,9 @@ type Window struct {
 func (o Options) withDefaults() Options {
 	if o.BucketCap == 0 {
 		o.BucketCap = DefaultBucketCap
+	}
+	if o.seed == 0 {
+		o.seed = o.Recipe.SampleSeed()
 	}
 	if o.Keep == KeepNeeded {
 		o.Keep = KeepNothing
@@ -143,7 +149,7 @@ func (o Options) Validate() error {
 
 // scaled returns the scheme of the keys of containment.
 func (o Options) scaled() minhash.Scaled {
-	s, err := minhash.NewScaled(uint64(o.Containment), 1)
+	s, err := minhash.NewScaled(uint64(o.Containment), o.seed)
 	if err != nil {
 		panic("index: a scale that was valid is not: " + err.Error())
 	}

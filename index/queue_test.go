@@ -91,6 +91,9 @@ func TestTheErrorOfAQueuedWriteIsKnownAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-x.store.(*disk).broken
+	if !x.Stats().Failed {
+		t.Error("its counts do not say that it takes no more")
+	}
 	if err := x.Err(); !errors.Is(err, ErrReadOnly) || !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("%v", err)
 	}

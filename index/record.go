@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/alike-dev/alike/internal/bom"
 	"github.com/alike-dev/alike/internal/durable"
 )
 
@@ -25,6 +26,8 @@ const (
 	bodyText     bodyKind = 't'
 	bodyFeatures bodyKind = 'f' // the number of keys; keys; features, ascending: 8 bytes each
 	bodyKeys     bodyKind = 'k' // the number of keys; keys
+	// bodyMarked is the text of a file with a byte order mark: bom.Encoding, 1 byte; text. A parsed record has bodyText.
+	bodyMarked bodyKind = 'm'
 )
 
 // errDamaged says that stored data differ from what was written.
@@ -32,18 +35,26 @@ var errDamaged = errors.New("damaged")
 
 // record is a parsed record. Its slices are views of the encoded record.
 type record struct {
-	kind    bodyKind
-	id      []byte
-	columns []byte
-	body    []byte
+	kind     bodyKind
+	id       []byte
+	columns  []byte
+	body     []byte
+	encoding bom.Encoding // of the file of a text
 }
 
 func appendRecord(dst []byte, r record) []byte {
+	marked := r.kind == bodyText && r.encoding != bom.None
+	if marked {
+		r.kind = bodyMarked
+	}
 	dst = append(dst, recordVersion, byte(r.kind))
 	dst = binary.AppendUvarint(dst, uint64(len(r.id)))
 	dst = append(dst, r.id...)
 	dst = binary.AppendUvarint(dst, uint64(len(r.columns)))
 	dst = append(dst, r.columns...)
+	if marked {
+		dst = append(dst, byte(r.encoding))
+	}
 	return append(dst, r.body...)
 }
 
@@ -84,6 +95,11 @@ func parseRecord(value []byte) (r record, err error) {
 	r.body = rest
 	switch r.kind {
 	case bodyText:
+	case bodyMarked:
+		if len(rest) == 0 || rest[0] == byte(bom.None) || rest[0] > byte(bom.UTF16BE) {
+			return r, fmt.Errorf("%w: text of an unknown encoding", errDamaged)
+		}
+		r.kind, r.encoding, r.body = bodyText, bom.Encoding(rest[0]), rest[1:]
 	case bodyFeatures, bodyKeys:
 		if len(rest)%8 != 0 || len(rest) < 8 || binary.LittleEndian.Uint64(rest) > uint64(len(rest)/8-1) {
 			return r, fmt.Errorf("%w: %d bytes of numbers", errDamaged, len(rest))

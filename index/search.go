@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/alike-dev/alike/internal/bom"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/measure"
@@ -29,6 +30,8 @@ type SearchOptions struct {
 	Exact bool
 	// Passages adds shared passages to the matches: those with at least as many tokens as a shingle.
 	Passages bool
+	// Encoding is that of the file if the query is all of it: corpus.Record has it. Passages are then places in the file.
+	Encoding bom.Encoding
 }
 
 // A Match is a document that a search has found.
@@ -37,7 +40,9 @@ type Match struct {
 	ID         []byte
 	Similarity float64
 	Columns    [][]byte
-	Passages   []passage.Span // A is the query, B the document; the longest first
+	// Passages: A is the query, B the document; the longest first. Places are bytes of the text or, if it is that of a
+	// whole file, of the file.
+	Passages []passage.Span
 }
 
 // A Searcher searches an index. It owns scratch memory and belongs to one goroutine.
@@ -84,10 +89,13 @@ func (s *Searcher) Search(query []byte, o SearchOptions) ([]Match, error) {
 	} else if !x.judge.bySets {
 		return nil, errors.New("index: signatures decide here, so that a threshold of their own is all that searches have: leave it out")
 	}
+	var matches []Match
+	var err error
 	if features, ok := x.options.Recipe.Features(); ok && features.Multiset != (t.Measure() == measure.WeightedJaccard) {
-		return nil, setting.Errorf("index: its sets %s, so that it cannot tell %s: take another %s, or an index made with that one", counted(features.Multiset), t.Measure(), setting.Measure)
+		matches, err = s.recounted(v, query, t, o)
+	} else {
+		matches, err = s.all(v, q, t, o)
 	}
-	matches, err := s.all(v, q, t, o)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +105,29 @@ func (s *Searcher) Search(query []byte, o SearchOptions) ([]Match, error) {
 	if o.Top > 0 && len(matches) > o.Top {
 		matches = matches[:o.Top]
 	}
-	return s.described(v, query, matches, o.Passages)
+	return s.described(v, query, matches, o)
+}
+
+// recounted returns the documents that reach a threshold of which the index's sets do not tell, since it counts
+// repeated features and they do not, or the other way round: sets are made anew from all texts.
+func (s *Searcher) recounted(v *view, text []byte, t measure.Threshold, o SearchOptions) ([]Match, error) {
+	features, _ := s.x.options.Recipe.Features()
+	if s.x.options.Keep != KeepText {
+		return nil, setting.Errorf("index: its sets %s, so that it cannot tell %s: take another %s, or an index made with that one, or one that keeps texts",
+			counted(features.Multiset), t.Measure(), setting.Measure)
+	}
+	if !o.Exact {
+		return nil, setting.Errorf("%w: the keys are of sets that %s: for %s take %s exact, which compares every document", ErrRecall, counted(features.Multiset), t.Measure(), setting.Candidates)
+	}
+	features.Multiset = !features.Multiset
+	r, err := recipe.New(recipe.Options{Features: features, Threshold: t, Keys: recipe.NoKeys})
+	if err != nil {
+		return nil, err
+	}
+	other := &Searcher{x: s.x, maker: r.NewMaker(recipe.MakerOptions{}), finder: newFinder(s.x)}
+	other.finder.sets = r.NewSetMaker()
+	other.maker.Make(text)
+	return other.matches(v, &query{set: other.finder.setOfText(other.maker, text)}, t, v.slots)
 }
 
 // counted says in words whether sets count repeated features.
@@ -218,7 +248,7 @@ func (s *Searcher) exact(slot uint64, q *query, t measure.Threshold, read func(u
 }
 
 // described reads the remaining fields of matches.
-func (s *Searcher) described(v *view, query []byte, matches []Match, passages bool) ([]Match, error) {
+func (s *Searcher) described(v *view, query []byte, matches []Match, o SearchOptions) ([]Match, error) {
 	kept := matches[:0]
 	for _, m := range matches {
 		r, err := s.finder.read(v)(m.Slot)
@@ -234,11 +264,17 @@ func (s *Searcher) described(v *view, query []byte, matches []Match, passages bo
 			return nil, err
 		}
 		m.Columns = columns
-		if passages {
+		if o.Passages {
 			if r.kind != bodyText || s.tokenizer == nil {
 				return nil, errors.New("index: passages are those of texts, and the index has none: make one that keeps them")
 			}
 			m.Passages = passage.InTexts(s.tokenizer, query, r.body, s.shingle)
+			inQuery, inDocument := o.Encoding.Places(query), r.encoding.Places(r.body)
+			for i := range m.Passages {
+				p := &m.Passages[i]
+				p.StartA, p.EndA = inQuery.InFile(p.StartA), inQuery.InFile(p.EndA)
+				p.StartB, p.EndB = inDocument.InFile(p.StartB), inDocument.InFile(p.EndB)
+			}
 		}
 		kept = append(kept, m)
 	}

@@ -11,6 +11,14 @@ func (s slotSet) has(slot uint64) bool { return s[slot/64]>>(slot%64)&1 == 1 }
 func (s slotSet) set(slot uint64)      { s[slot/64] |= 1 << (slot % 64) }
 func (s slotSet) clear(slot uint64)    { s[slot/64] &^= 1 << (slot % 64) }
 
+// grown returns the set with room for at least so many slots.
+func (s slotSet) grown(slots uint64) slotSet {
+	for uint64(len(s))*64 < slots {
+		s = append(s, 0)
+	}
+	return s
+}
+
 func (s slotSet) count() (n uint64) {
 	for _, word := range s {
 		n += uint64(bits.OnesCount64(word))

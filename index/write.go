@@ -68,7 +68,8 @@ func (x *Index) CheckOne(d Document) (Verdict, error) {
 }
 
 // Add adds the documents of a batch of NewBatch, whether or not they are similar to others. With Options.ByID a
-// document replaces one with the same id. Check says when searches see them and when they survive a crash.
+// document replaces one with the same id, but see Document.Made; Batch.Replaced and Batch.Apart then count.
+// Check says when searches see them and when they survive a crash.
 func (x *Index) Add(b *Batch) error {
 	x.write.Lock()
 	defer x.write.Unlock()
@@ -88,7 +89,7 @@ func (x *Index) Add(b *Batch) error {
 		}
 		a := b.arrival(p)
 		if x.options.ByID {
-			if err := x.replace(a.id); err != nil {
+			if err := x.take(b, &a, p.made); err != nil {
 				return x.fail(err)
 			}
 		}
@@ -237,17 +238,36 @@ func (x *Index) refresh(slot uint64, at int64, r record) error {
 	return nil
 }
 
-// replace removes the document with an id, if there is one.
-func (x *Index) replace(id []byte) error {
-	slot, found := x.named[string(id)]
-	if !found {
-		var err error
-		if slot, found, err = x.store.slotOf(id); err != nil {
+// take makes the id of a document free for it: it names the document apart, or removes the one that has the id.
+func (x *Index) take(b *Batch, a *arrival, made bool) error {
+	if made {
+		apart, err := x.nameApart(a)
+		if err != nil {
 			return err
 		}
+		if apart {
+			b.apart++
+		}
 	}
-	if !found || !x.growing.living(slot) {
-		return nil
+	before := len(x.dead)
+	err := x.replace(a.id)
+	b.replaced += int64(len(x.dead) - before)
+	return err
+}
+
+// holderOf returns the slot of the document with an id.
+func (x *Index) holderOf(id []byte) (slot uint64, found bool, err error) {
+	if slot, found = x.named[string(id)]; !found {
+		slot, found, err = x.store.slotOf(id)
+	}
+	return slot, found && x.growing.living(slot), err
+}
+
+// replace removes the document with an id, if there is one.
+func (x *Index) replace(id []byte) error {
+	slot, found, err := x.holderOf(id)
+	if err != nil || !found {
+		return err
 	}
 	r, err := x.read(slot)
 	if err != nil {

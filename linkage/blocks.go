@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -18,14 +17,15 @@ import (
 // block is a block of a file, with the parser of its goroutine.
 type block struct {
 	corpus.Block
+	file   *corpus.File
 	parser *corpus.Parser
 }
 
-// each calls visit for the records of a block, and returns those that cannot be read.
-func (b *block) each(visit func(*corpus.Record)) (problems []blockProblem) {
+// each calls visit for the records of a block, and returns those that cannot be read, with their lines in the block.
+func (b *block) each(visit func(*corpus.Record)) (problems []*corpus.Problem) {
 	for rec := (corpus.Record{}); b.parser.Next(&rec); {
 		if rec.Err != nil {
-			problems = append(problems, blockProblem{b.Seq, rec.Line, rec.Offset, rec.Err})
+			problems = append(problems, b.file.RecordProblem(0, &rec, rec.Err))
 			continue
 		}
 		visit(&rec)
@@ -34,8 +34,8 @@ func (b *block) each(visit func(*corpus.Record)) (problems []blockProblem) {
 }
 
 // eachBlock reads the blocks of a file of the table with several workers. Each worker gets a work function of its
-// own, which it calls for its blocks, and calls end when there are no more.
-func (s *source) eachBlock(ctx context.Context, threads, file int, fields []string, newWork func(worker int) func(*block) error, end func(*corpus.File) error) (err error) {
+// own, which it calls for its blocks.
+func (s *source) eachBlock(ctx context.Context, threads, file int, fields []string, newWork func(worker int) func(*block) error) (err error) {
 	o := s.options
 	o.Fields = fields
 	f, err := corpus.Open(ctx, s.files[file], o)
@@ -47,7 +47,7 @@ func (s *source) eachBlock(ctx context.Context, threads, file int, fields []stri
 	for worker := range threads {
 		g.Go(func() error {
 			work := newWork(worker)
-			b := block{parser: corpus.NewParser(o)}
+			b := block{file: f, parser: corpus.NewParser(o)}
 			defer b.Release()
 			for {
 				if err := ctx.Err(); err != nil {
@@ -66,17 +66,44 @@ func (s *source) eachBlock(ctx context.Context, threads, file int, fields []stri
 			}
 		})
 	}
-	if err := g.Wait(); err != nil {
-		return err
-	}
-	return end(f)
+	return g.Wait()
 }
 
-// blockProblem is a record that was skipped, by its place.
-type blockProblem struct {
-	block, line int64
-	offset      int64
-	err         error
+// A teller reports the records of a file that were skipped, in the order of the file: those of a block as soon as all
+// blocks before it were read. So it holds those of a few blocks only.
+type teller struct {
+	onSkip func(*corpus.Problem) error
+	next   int64 // number of the next block
+	line   int64 // where it begins
+	ahead  map[int64]readBlock
+}
+
+// readBlock is what a teller knows of a block.
+type readBlock struct {
+	lines    int64
+	problems []*corpus.Problem
+}
+
+// add adds the problems of a block, and reports those that are next.
+func (t *teller) add(b *block, problems []*corpus.Problem) error {
+	if t.ahead == nil {
+		t.ahead = map[int64]readBlock{}
+	}
+	t.ahead[b.Seq] = readBlock{b.Lines, problems}
+	for {
+		of, ok := t.ahead[t.next]
+		if !ok {
+			return nil
+		}
+		for _, p := range of.problems {
+			p.Line += t.line
+			if err := t.onSkip(p); err != nil {
+				return err
+			}
+		}
+		delete(t.ahead, t.next)
+		t.next, t.line = t.next+1, t.line+of.lines
+	}
 }
 
 // changed returns the error for a table whose rows have changed since they were counted. It wraps
@@ -112,8 +139,7 @@ func (s *source) count(ctx context.Context, threads int, fields []string, onSkip
 	for file := range s.files {
 		var mu sync.Mutex
 		var rows []uint32
-		var lines []int64
-		var problems []blockProblem
+		skipped := teller{onSkip: onSkip}
 		if err := s.eachBlock(ctx, threads, file, fields, func(worker int) func(*block) error {
 			return func(b *block) (err error) {
 				n := uint32(0)
@@ -126,13 +152,12 @@ func (s *source) count(ctx context.Context, threads int, fields []string, onSkip
 				mu.Lock()
 				defer mu.Unlock()
 				for int64(len(rows)) <= b.Seq {
-					rows, lines = append(rows, 0), append(lines, 0)
+					rows = append(rows, 0)
 				}
-				rows[b.Seq], lines[b.Seq] = n, b.Lines
-				problems = append(problems, bad...)
-				return err
+				rows[b.Seq] = n
+				return cmp.Or(err, skipped.add(b, bad))
 			}
-		}, func(f *corpus.File) error { return reportProblems(f, lines, problems, onSkip) }); err != nil {
+		}); err != nil {
 			return nil, err
 		}
 		for i, n := range rows {
@@ -165,29 +190,12 @@ func (s *source) scan(ctx context.Context, threads int, x *rowIndex, fields []st
 				}
 				return nil
 			}
-		}, func(*corpus.File) error { return nil }); err != nil {
+		}); err != nil {
 			return err
 		}
 	}
 	for _, end := range ends {
 		end()
-	}
-	return nil
-}
-
-// reportProblems reports the records of a file that were skipped, in its order. lines has the number of lines of each block.
-func reportProblems(f *corpus.File, lines []int64, problems []blockProblem, onSkip func(*corpus.Problem) error) error {
-	slices.SortFunc(problems, func(x, y blockProblem) int {
-		return cmp.Or(cmp.Compare(x.block, y.block), cmp.Compare(x.offset, y.offset))
-	})
-	block, line := int64(0), int64(0)
-	for _, p := range problems {
-		for ; block < p.block; block++ {
-			line += lines[block]
-		}
-		if err := onSkip(f.Problem(line+p.line, p.offset, p.err)); err != nil {
-			return err
-		}
 	}
 	return nil
 }

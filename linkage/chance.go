@@ -204,7 +204,7 @@ func (t *tables) otherThan(ctx context.Context, c *Config, whole *records, table
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, found.Close()) }()
-	for p, err := range found.All() {
+	for p, err := range each(ctx, found) {
 		if err != nil {
 			return nil, err
 		}

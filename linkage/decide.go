@@ -9,9 +9,12 @@ import (
 )
 
 // decide chooses the links among the candidates.
-func (t *tables) decide(e *examiner) error {
+func (t *tables) decide(ctx context.Context, e *examiner) error {
 	c, found, probability, rank := e.config, e.found, e.probability, e.rank
 	edges := t.allowed(e, probability, rank)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	t.noteSeveral(e, edges)
 	r := t.result
 	tableB := t.other()
@@ -24,6 +27,9 @@ func (t *tables) decide(e *examiner) error {
 	matcher := e.matchers[0]
 	edges, least, err := cut(c, edges, probability, func(i int, t measure.Threshold) bool { return matcher.reaches(found.pairs[i], t) })
 	if err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
 		return err
 	}
 	edges = keepTop(func(a uint32) int { return e.known.room(a, c.Top) }, edges, found.pairs, rank)
@@ -55,6 +61,9 @@ func (t *tables) decide(e *examiner) error {
 			kept += probability[i]
 		}
 		r.PrecisionLeast = kept / max(1, float64(len(edges)))
+	}
+	if err := ctx.Err(); err != nil {
+		return err
 	}
 	r.Links, r.Linked = t.links(e, edges), len(edges)
 	if c.Evidence > 0 {

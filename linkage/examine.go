@@ -3,6 +3,7 @@ package linkage
 import (
 	"context"
 	"errors"
+	"iter"
 
 	"github.com/alike-dev/alike/candidates"
 	"github.com/alike-dev/alike/internal/hashing"
@@ -53,11 +54,11 @@ func (e *examiner) learn(ctx context.Context, sample []pair) (err error) {
 	}
 	if m := e.config.Model; m != nil {
 		e.model, e.sampled = m.base(), make([]float64, len(sample))
-		e.model.probabilities(e.sample, e.rivals(e.sample), make([]float64, len(sample)), e.sampled, nil)
+		e.model.probabilities(e.sample, e.rivals(ctx, e.sample), make([]float64, len(sample)), e.sampled, nil)
 	} else {
-		e.model, e.sampled = fitModel(e.sample, e.config.exclusive(), e.shares)
+		e.model, e.sampled = fitModel(ctx, e.sample, e.config.exclusive(), e.shares)
 	}
-	return nil
+	return ctx.Err()
 }
 
 // learnedModel is the note of a model.
@@ -109,7 +110,7 @@ func (e *examiner) examine(ctx context.Context, pairs *candidates.Pairs, search 
 	defer func() { err = errors.Join(err, pairs.Close()) }()
 	if e.model == nil {
 		e.candidates = 0
-		for _, err := range pairs.All() {
+		for _, err := range each(ctx, pairs) {
 			if err != nil {
 				return err
 			}
@@ -127,10 +128,28 @@ func (e *examiner) examine(ctx context.Context, pairs *candidates.Pairs, search 
 	return e.keepLikely(ctx, pairs, "likely"+search)
 }
 
+// readAtOnce is how many candidates are read until it is asked whether the context has ended.
+const readAtOnce = 1 << 14
+
+// each ranges over candidates until the context has ended, which is the last error.
+func each(ctx context.Context, pairs *candidates.Pairs) iter.Seq2[candidates.Pair, error] {
+	return func(yield func(candidates.Pair, error) bool) {
+		n := 0
+		for p, err := range pairs.All() {
+			if n++; err == nil && n%readAtOnce == 0 {
+				err = ctx.Err()
+			}
+			if !yield(p, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
 // learnPart learns the model from the candidates of one left record in part, chosen by a hash.
 func (e *examiner) learnPart(ctx context.Context, pairs *candidates.Pairs, part uint64) error {
 	var some []pair
-	for p, err := range pairs.All() {
+	for p, err := range each(ctx, pairs) {
 		if err != nil {
 			return err
 		}
@@ -142,18 +161,19 @@ func (e *examiner) learnPart(ctx context.Context, pairs *candidates.Pairs, part 
 }
 
 // judge sets the probability and rank of each candidate by the model.
-func (e *examiner) judge() {
+func (e *examiner) judge(ctx context.Context) error {
 	n := len(e.found.pairs)
 	e.probability, e.rank = make([]float64, n), make([]float64, n)
-	e.model.probabilities(e.found, e.rivals(e.found), make([]float64, n), e.probability, e.rank)
+	e.model.probabilities(e.found, e.rivals(ctx, e.found), make([]float64, n), e.probability, e.rank)
+	return ctx.Err()
 }
 
 // rivals returns the rivals of candidates for model.probabilities; nil if records may have several partners.
-func (e *examiner) rivals(c *comparison) *exclusive {
+func (e *examiner) rivals(ctx context.Context, c *comparison) *exclusive {
 	if !e.config.exclusive() {
 		return nil
 	}
-	return newExclusive(graph{c.pairs, c.left, c.right})
+	return newExclusive(ctx, graph{c.pairs, c.left, c.right})
 }
 
 // keepLikely compares all candidates, and keeps the results for those that may be matches.
@@ -167,7 +187,7 @@ func (e *examiner) keepLikely(ctx context.Context, pairs *candidates.Pairs, kind
 	}
 	some := make([]pair, 0, batch)
 	e.candidates = 0
-	for p, err := range pairs.All() {
+	for p, err := range each(ctx, pairs) {
 		if err != nil {
 			return err
 		}

@@ -224,7 +224,7 @@ func (t *tables) closestTo(ctx context.Context, c *Config, v *vocabulary, number
 		}
 		of = of[:0]
 	}
-	for p, err := range found.All() {
+	for p, err := range each(ctx, found) {
 		if err != nil {
 			return nil, errors.Join(err, found.Close())
 		}

@@ -28,8 +28,10 @@ type Labels struct {
 	Complete bool
 }
 
-// A Learner learns models from labels about two tables, or about one. One goroutine at a time may use it.
+// A Learner learns models from labels about two tables, or about one, until the context of NewLearner ends. One
+// goroutine at a time may use it.
 type Learner struct {
+	ctx    context.Context
 	config Config
 	tables *tables
 	*describer
@@ -54,7 +56,7 @@ func NewLearner(ctx context.Context, c Config) (*Learner, error) {
 	if err := errors.Join(err, t.memory.Close()); err != nil {
 		return nil, err
 	}
-	l := &Learner{config: c, tables: t, describer: e.describer(), matcher: e.matchers[0], at: make(map[pair]int, len(e.found.pairs))}
+	l := &Learner{ctx: ctx, config: c, tables: t, describer: e.describer(), matcher: e.matchers[0], at: make(map[pair]int, len(e.found.pairs))}
 	for i, p := range e.found.pairs {
 		l.at[p] = i
 	}
@@ -93,13 +95,16 @@ func (l *Learner) Fit(labels Labels) (*Model, error) {
 			n, len(taught.candidates)-n, setting.Truth, absent)
 	}
 	start := l.start()
-	without := taught.validate(start, strengths[0])
-	best := taught.strongest(start, without)
+	without := taught.validate(l.ctx, start, strengths[0])
+	best := taught.strongest(l.ctx, start, without)
+	if err := l.ctx.Err(); err != nil {
+		return nil, err
+	}
 	weights := taught.fit(start, best.strength, -1)
 	probability, rank := l.examiner.probability, l.examiner.rank
 	if best != without { // else the probabilities do not change
 		var err error
-		if probability, rank, err = l.examiner.correct(context.Background(), weights); err != nil {
+		if probability, rank, err = l.examiner.correct(l.ctx, weights); err != nil {
 			return nil, err
 		}
 	}
@@ -119,12 +124,12 @@ func (l *Learner) Fit(labels Labels) (*Model, error) {
 // above the smallest one, it takes the strongest, so that a few labels do not teach more than they show (the
 // rule of one standard error: Breiman, Friedman, Olshen, Stone, "Classification and Regression Trees", 1984).
 // It returns the model without labels if the smallest loss is not significantly smaller than its loss, or if
-// the decisions of the others are worse.
-func (t *taught) strongest(start []float64, without *validated) *validated {
+// the decisions of the others are worse. When the context has ended, it stops, and the result means nothing.
+func (t *taught) strongest(ctx context.Context, start []float64, without *validated) *validated {
 	all := []*validated{without}
 	best := without
 	for _, s := range strengths[1:] {
-		v := t.validate(start, s)
+		v := t.validate(ctx, start, s)
 		if all = append(all, v); v.loss() < best.loss() {
 			best = v
 		}
@@ -304,9 +309,12 @@ type validated struct {
 	logits   []float64
 }
 
-func (t *taught) validate(start []float64, strength float64) *validated {
+func (t *taught) validate(ctx context.Context, start []float64, strength float64) *validated {
 	v := &validated{t, strength, make([]float64, len(t.candidates))}
 	for fold := range folds {
+		if ctx.Err() != nil {
+			break
+		}
 		weights := t.fit(start, strength, fold)
 		for i := range v.logits {
 			if t.fold[i] == fold {

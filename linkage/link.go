@@ -53,7 +53,7 @@ func (t *tables) link(ctx context.Context, c *Config) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.result, t.decide(e)
+	return t.result, t.decide(ctx, e)
 }
 
 // examine finds candidates, compares them, and computes the probability of each.
@@ -93,7 +93,9 @@ func (t *tables) examine(ctx context.Context, c *Config) (*examiner, error) {
 		r.Known = len(c.Known) - e.known.absent
 		e.found = e.known.free(e.found, c.Match)
 	}
-	e.judge()
+	if err := e.judge(ctx); err != nil {
+		return nil, err
+	}
 	e.judged = e.rank
 	var ch chance
 	if c.exclusive() && t.right != nil && !c.bySimilarity() {
@@ -130,9 +132,9 @@ func (t *tables) findMany(ctx context.Context, e *examiner) error {
 			return err
 		}
 		if e.config.Model == nil {
-			e.calibrated = e.model.relearn(e.sample, e.rivals(e.sample), e.sampled)
+			e.calibrated = e.model.relearn(e.sample, e.rivals(ctx, e.sample), e.sampled)
 		}
-		return nil
+		return ctx.Err()
 	}); err != nil {
 		return err
 	}
@@ -158,7 +160,10 @@ func (t *tables) findFew(ctx context.Context, e *examiner, whole *records) error
 		if e.config.exclusive() || k >= lastK || t.result.Search.Method != candidates.TopK {
 			return nil
 		}
-		if e.judge(); !crowded(e.found, e.probability, k) {
+		if err := e.judge(ctx); err != nil {
+			return err
+		}
+		if !crowded(e.found, e.probability, k) {
 			return nil
 		}
 	}

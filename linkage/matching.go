@@ -1,6 +1,7 @@
 package linkage
 
 import (
+	"context"
 	"math"
 	"slices"
 )
@@ -24,6 +25,7 @@ type exclusive struct {
 	out, back   []float64 // messages to the right record, to the left one
 	left, right []float64 // scratch: the sum of each record
 	rounds      int       // of the next call
+	ctx         context.Context
 }
 
 // Rounds of messages: their effect falls off geometrically with the distance in the graph.
@@ -33,8 +35,8 @@ const (
 	moreRounds  = 4
 )
 
-func newExclusive(g graph) *exclusive {
-	e := &exclusive{pairs: make([]pair, len(g.pairs)), rounds: firstRounds,
+func newExclusive(ctx context.Context, g graph) *exclusive {
+	e := &exclusive{ctx: ctx, pairs: make([]pair, len(g.pairs)), rounds: firstRounds,
 		out: make([]float64, len(g.pairs)), back: slices.Repeat([]float64{1}, len(g.pairs))}
 	records := max(g.left, g.right)
 	left, right := places{of: make([]uint32, records)}, places{of: make([]uint32, records)}
@@ -61,9 +63,13 @@ func (p *places) place(record uint32) uint32 {
 }
 
 // marginals puts the probability of each edge into dst, and the logarithm of its odds with rivals
-// into rank, unless that is nil. odds returns the odds of an edge.
+// into rank, unless that is nil. odds returns the odds of an edge. When the context has ended, it
+// returns after the current round, and the results mean nothing.
 func (e *exclusive) marginals(dst, rank []float64, odds func(i int) float64) {
 	for range e.rounds {
+		if e.ctx.Err() != nil {
+			return
+		}
 		e.send(e.out, e.back, e.left, odds, func(p pair) uint32 { return p.a })
 		e.send(e.back, e.out, e.right, odds, func(p pair) uint32 { return p.b })
 	}

@@ -1,6 +1,7 @@
 package linkage
 
 import (
+	"context"
 	"math"
 	"slices"
 )
@@ -53,8 +54,9 @@ const mostly = 0.5
 const duplicate = 0.7
 
 // fitModel finds the model of candidates: of the models that starts lead to, the one whose own probabilities
-// separate matches from others best. onePartner says that a record has at most one partner.
-func fitModel(c *comparison, onePartner bool, share []float64) (best *model, probability []float64) {
+// separate matches from others best. onePartner says that a record has at most one partner. When the context has
+// ended, the fit stops, and its result means nothing.
+func fitModel(ctx context.Context, c *comparison, onePartner bool, share []float64) (best *model, probability []float64) {
 	g := graph{c.pairs, c.left, c.right}
 	guess := firstGuess(c, g, onePartner)
 	if countPositive(guess) == 0 {
@@ -78,7 +80,7 @@ func fitModel(c *comparison, onePartner bool, share []float64) (best *model, pro
 				p[i] = 0
 			}
 		}
-		m := settle(c, g, onePartner, share, p)
+		m := settle(ctx, c, g, onePartner, share, p)
 		if !onePartner && alikeness(c, p) < mostly {
 			continue
 		}
@@ -149,16 +151,19 @@ func newModel(c *comparison, share []float64) *model {
 
 // settle runs expectation and maximisation from a guess of the probabilities, and puts the final
 // probabilities into it.
-func settle(c *comparison, g graph, onePartner bool, share, probability []float64) *model {
+func settle(ctx context.Context, c *comparison, g graph, onePartner bool, share, probability []float64) *model {
 	m := newModel(c, share)
 	m.prior = logOdds(mean(probability))
 	var rivals *exclusive
 	var before *matchings
 	if onePartner {
-		rivals, before = newExclusive(g), newMatchings(g)
+		rivals, before = newExclusive(ctx, g), newMatchings(ctx, g)
 	}
 	odds, last := make([]float64, len(c.pairs)), make([]float64, len(c.pairs))
 	for range mostSteps {
+		if ctx.Err() != nil {
+			break
+		}
 		m.learn(c, probability)
 		if onePartner {
 			m.prior = before.prior(m.prior, sumOf(probability))
@@ -322,8 +327,8 @@ type matchings struct {
 	most float64 // largest number of edges of a matching
 }
 
-func newMatchings(g graph) *matchings {
-	e := newExclusive(g)
+func newMatchings(ctx context.Context, g graph) *matchings {
+	e := newExclusive(ctx, g)
 	return &matchings{e, make([]float64, len(g.pairs)), float64(min(len(e.left), len(e.right)))}
 }
 

@@ -31,7 +31,7 @@ func (r *Report) String() string {
 		fmt.Fprintf(&w, "alike: %s\n", note)
 	}
 	for _, id := range r.Repeated {
-		fmt.Fprintf(&w, "alike: %s is there more than once: links do not tell which record is meant\n", id)
+		fmt.Fprintf(&w, "alike: %s is there more than once: links do not tell which record is meant\n", fault.Shown(id))
 	}
 	return w.String()
 }
@@ -40,9 +40,9 @@ func (r *Report) String() string {
 func (r *Report) describeColumns(w *strings.Builder) {
 	var used, unused, reasons []string
 	for _, c := range r.Columns {
-		name := c.Left
+		name := fault.Shown(c.Left)
 		if c.Right != c.Left {
-			name += "=" + c.Right
+			name += "=" + fault.Shown(c.Right)
 		}
 		used = append(used, name)
 	}

@@ -178,7 +178,7 @@ func (s *sieve) find(ctx context.Context, found *sieved) (rows rowSet, err error
 		rows.add(p.a)
 		rows.add(p.b)
 	}
-	for p, err := range found.pairs.All() {
+	for p, err := range each(ctx, found.pairs) {
 		if err != nil {
 			return nil, errors.Join(err, found.pairs.Close())
 		}

@@ -24,10 +24,9 @@ type reader struct {
 	mu    sync.Mutex
 	table *record.Table
 	// Of the current file:
-	chunks   []*record.Chunk // by block; nil: not read yet, or added to the table
-	added    int             // number of chunks that were added to the table
-	problems []blockProblem
-	lines    []int64 // of each block
+	chunks  []*record.Chunk // by block; nil: not read yet, or added to the table
+	added   int             // number of chunks that were added to the table
+	skipped teller
 }
 
 // read reads a table: the given columns, cut as kinds say, and the columns keep, which are passed through.
@@ -43,7 +42,7 @@ func (r *reader) read(ctx context.Context, threads int, columns, keep []string) 
 
 // readFile reads the next file of the table.
 func (r *reader) readFile(ctx context.Context, threads, file int, fields []string) error {
-	r.chunks, r.added, r.problems, r.lines = nil, 0, nil, nil
+	r.chunks, r.added, r.skipped = nil, 0, teller{onSkip: r.onSkip}
 	return r.eachBlock(ctx, threads, file, fields, func(int) func(*block) error {
 		cutter := record.NewCutter()
 		cutter.Repetitions = r.repetitions
@@ -64,18 +63,20 @@ func (r *reader) readFile(ctx context.Context, threads, file int, fields []strin
 			}
 			return r.put(b, chunk, problems)
 		}
-	}, r.tell)
+	})
 }
 
 // put adds the chunk of a block to the table as soon as all chunks before it were added.
-func (r *reader) put(b *block, chunk *record.Chunk, problems []blockProblem) error {
+func (r *reader) put(b *block, chunk *record.Chunk, problems []*corpus.Problem) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for int64(len(r.chunks)) <= b.Seq {
-		r.chunks, r.lines = append(r.chunks, nil), append(r.lines, 0)
+		r.chunks = append(r.chunks, nil)
 	}
-	r.chunks[b.Seq], r.lines[b.Seq] = chunk, b.Lines
-	r.problems = append(r.problems, problems...)
+	r.chunks[b.Seq] = chunk
+	if err := r.skipped.add(b, problems); err != nil {
+		return err
+	}
 	for ; r.added < len(r.chunks) && r.chunks[r.added] != nil; r.added++ {
 		c := r.chunks[r.added]
 		c.NameRows(r.table.Rows(), func(row int) string { return strconv.Itoa(row + 1) })
@@ -84,6 +85,3 @@ func (r *reader) put(b *block, chunk *record.Chunk, problems []blockProblem) err
 	}
 	return r.grown()
 }
-
-// tell reports the records that were skipped, in the order of the file.
-func (r *reader) tell(f *corpus.File) error { return reportProblems(f, r.lines, r.problems, r.onSkip) }

@@ -120,6 +120,9 @@ func (s Scheme) Words() int { return int(s.k) * ((int(s.bits) + 31) / 32) }
 // Bits returns the number of bits of a component or hash.
 func (s Scheme) Bits() int { return int(s.bits) }
 
+// IsWeighted reports whether signatures are those of [Weighted].
+func (s Scheme) IsWeighted() bool { return s.method == methodWeighted }
+
 // Seed returns the seed of the hash functions, 0 for [Permutations].
 func (s Scheme) Seed() uint64 { return s.seed }
 

@@ -2,7 +2,7 @@
 
 ``python build_wheel.py [--all] [--output dist]`` builds the wheel of this platform, or of all.
 It is the build backend too (PEP 517), so ``pip install ./python`` works in a checkout. The same
-sources, Go and zlib make the same bytes. Needs Go and Python 3.11.
+commit, Go and zlib make the same bytes. Needs Go and Python 3.11.
 """
 
 from __future__ import annotations
@@ -68,12 +68,30 @@ def this_platform() -> Target:
     raise SystemExit(f"there is no wheel for {sys.platform} on {machine}: build the program with Go, and name it in ALIKE_BINARY")
 
 
+def git(*arguments: str) -> str:
+    """Return what git says of this checkout, "" if there is no git."""
+    try:
+        return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+
+
+def commit() -> str:
+    """Return the commit of this checkout, "" outside of one: an archive of the source may lie in a checkout of something else."""
+    top = git("rev-parse", "--show-toplevel")
+    if not top or Path(top) != ROOT:
+        return ""
+    return git("rev-parse", "HEAD") + ("-modified" if git("status", "--porcelain") else "")
+
+
 def compile_program(target: Target, to: Path) -> None:
     """Build the program. Nothing of this machine is in it."""
     environment = {**os.environ, "CGO_ENABLED": "0", "GOOS": target.os, "GOARCH": target.arch, "GOFLAGS": "-mod=readonly"}
     for level in ("GOAMD64", "GOARM64", "GOEXPERIMENT"):
         environment.pop(level, None)
-    command = ["go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid=", "-o", str(to), "./cmd/alike"]
+    stamp = "github.com/alike-dev/alike/internal/version"
+    flags = f"-s -w -buildid= -X {stamp}.release=v{project()['version']} -X {stamp}.commit={commit()}"
+    command = ["go", "build", "-trimpath", "-buildvcs=false", f"-ldflags={flags}", "-o", str(to), "./cmd/alike"]
     subprocess.run(command, cwd=ROOT, env=environment, check=True)
 
 

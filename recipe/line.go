@@ -23,6 +23,7 @@ const (
 	rowsField     = "rows"
 	agreeField    = "agree"
 	sampleField   = "sample"
+	seedField     = "seed"
 	blocksKeys    = "blocks keys="
 	noKeys        = "no keys"
 	hammingSign   = "hamming<="
@@ -59,7 +60,11 @@ func (r *Recipe) keysLine() string {
 	case r.decision == byDistance:
 		return blocksKeys + strconv.Itoa(r.blocks.Keys())
 	case r.sample.Size > 0:
-		return fmt.Sprintf("%s=%d %s=%d", sampleField, r.sample.Size, agreeField, r.sample.Agree)
+		line := fmt.Sprintf("%s=%d %s=%d", sampleField, r.sample.Size, agreeField, r.sample.Agree)
+		if seed := r.SampleSeed(); seed != minhash.DefaultSeed { // lines without it are of the time when samples had no other
+			line += fmt.Sprintf(" %s=%d", seedField, seed)
+		}
+		return line
 	case r.banding.Bands == 0:
 		return noKeys
 	case r.banding.MinBands > 1:
@@ -164,6 +169,7 @@ func (o *Options) parseDecision(keys, decision string) (err error) {
 		o.Keys = NoKeys
 		return nil
 	case byContainment(o.Threshold):
+		keys, _, _ = strings.Cut(keys, " "+seedField+"=") // the scheme has it, and Parse compares
 		return parseNumbers(keys, "sample=7 agree=3", map[string]*int{sampleField: &o.Sample.Size, agreeField: &o.Sample.Agree})
 	}
 	o.Banding.MinBands = 1

@@ -104,7 +104,7 @@ func (r Recipe) NewMaker(o MakerOptions) *Maker {
 		m.few = distinct.NewFew(o.Short.Near)
 	}
 	if r.sample.Size > 0 {
-		m.sampler, m.sample = NewSampler(r.sample.Size), r.sample.Size
+		m.sampler, m.sample = NewSampler(r.sample.Size, r.SampleSeed()), r.sample.Size
 	}
 	if len(m.signature) > 0 {
 		m.sketcher = r.sketch.NewSketcher()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/measure"
+	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/recipe"
 )
 
@@ -22,7 +23,20 @@ func someWords(random *rand.Rand, n int) []byte {
 }
 
 func TestTheKeysOfASampleAreTheSmallestHashesOfTheSet(t *testing.T) {
-	r := made(t, recipe.Options{Threshold: thresholdOf(t, measure.Containment, 0.5)})
+	for _, seed := range []uint64{1, 9} {
+		keysAreTheSmallestHashes(t, seed)
+	}
+}
+
+func keysAreTheSmallestHashes(t *testing.T, seed uint64) {
+	scheme, err := minhash.OPH(128, 32, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := made(t, recipe.Options{Sketch: scheme, Threshold: thresholdOf(t, measure.Containment, 0.5)})
+	if again, err := recipe.Parse(r.String()); err != nil || again.SampleSeed() != seed {
+		t.Fatalf("%v, %v", again, err)
+	}
 	size := r.Sample().Size
 	if r.Keys() != size || r.MinKeys() != r.Sample().Agree {
 		t.Fatalf("%v has %d keys, of which %d must agree", r.Sample(), r.Keys(), r.MinKeys())
@@ -32,7 +46,7 @@ func TestTheKeysOfASampleAreTheSmallestHashesOfTheSet(t *testing.T) {
 	whole, inBlocks := r.NewMaker(recipe.MakerOptions{}), r.NewMaker(recipe.MakerOptions{Long: 100})
 	for _, words := range []int{0, 1, 5, 6, 10, 17, 18, 19, 300, 5000} {
 		text := someWords(random, words)
-		want := recipe.AppendSampleHashes(nil, sets.AppendSet(nil, text))
+		want := recipe.AppendSampleHashes(nil, sets.AppendSet(nil, text), seed)
 		slices.Sort(want)
 		want = append(want[:min(len(want), size)], slices.Repeat([]uint64{recipe.NoKey}, max(size-len(want), 0))...)
 		for _, m := range []*recipe.Maker{whole, inBlocks} {
@@ -74,5 +88,25 @@ func TestContainmentTakesSamplesAndNoBands(t *testing.T) {
 		if _, err := recipe.New(low); !errors.Is(err, lsh.ErrRecallOutOfReach) {
 			t.Errorf("%v by a sample at 0.01: %v", m, err)
 		}
+	}
+}
+
+// The line of a recipe with a seed of its own, as it was when all samples had one seed, is refused: a run that was begun
+// with those samples must not go on with others.
+func TestALineOfSamplesWithAnotherSeedIsRefused(t *testing.T) {
+	scheme, err := minhash.OPH(128, 32, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := made(t, recipe.Options{Sketch: scheme, Threshold: thresholdOf(t, measure.Containment, 0.8)}).String()
+	before := strings.Replace(line, "agree=3 seed=9", "agree=3", 1)
+	if before == line {
+		t.Fatalf("%q does not name the seed of samples", line)
+	}
+	if r, err := recipe.Parse(before); err == nil {
+		t.Errorf("%q is read as %q", before, r)
+	}
+	if line := made(t, recipe.Options{Threshold: thresholdOf(t, measure.Containment, 0.8)}).String(); !strings.Contains(line, "sample=7 agree=3 |") {
+		t.Errorf("the line of the default seed is %q", line)
 	}
 }

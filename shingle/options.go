@@ -10,6 +10,9 @@ import (
 	"github.com/alike-dev/alike/text"
 )
 
+// MostN is the largest number of tokens in a shingle: setting one up takes as many steps.
+const MostN = 1 << 20
+
 // DefaultN is the number of tokens in a shingle when Options.N is 0.
 const DefaultN = 5
 
@@ -38,8 +41,8 @@ func (o Options) withDefaults() Options {
 
 // Validate reports the first option that is out of range, with the allowed values.
 func (o Options) Validate() error {
-	if o.N < 0 {
-		return fmt.Errorf("shingle: %d tokens in a shingle: use 1 or more, or 0 for the default of %d", o.N, DefaultN)
+	if o.N < 0 || o.N > MostN {
+		return fmt.Errorf("shingle: %d tokens in a shingle: use 1 or more, up to %d, or 0 for the default of %d", o.N, MostN, DefaultN)
 	}
 	switch {
 	case o.Hash == "":

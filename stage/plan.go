@@ -1,10 +1,11 @@
 package stage
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"slices"
 	"strconv"
 
@@ -44,18 +45,28 @@ type Plan struct {
 }
 
 // PlanVersion is the version of the form of plans and of the results of stages.
-const PlanVersion = 6
+const PlanVersion = 7
 
 // MaxPartitions is the largest Plan.Partitions and the largest length of Plan.FirstFiles.
 const MaxPartitions = 1 << 16
 
-// Settle checks a plan and prepares it for Run. If the plan has no digest, Settle makes one from its
-// fields and from inputs, which stands for all else that the results depend on.
+// ErrEdited says that a plan does not have the digest of its contents.
+var ErrEdited = errors.New("the plan was changed after it was made: plan again")
+
+// Settle checks a plan and prepares it for Run. inputs stands for all that the results depend on, except the fields
+// of the plan. If the plan has no digest, Settle sets it, else the digest must be that of the contents: the error
+// wraps ErrEdited.
 func (p *Plan) Settle(inputs string) error {
 	if p.Version != PlanVersion {
 		return fmt.Errorf("the plan is of version %d, this program makes those of version %d: plan again, and use one version for all tasks", p.Version, PlanVersion)
 	}
-	var err error
+	digest, err := p.digestWith(inputs)
+	if err != nil {
+		return err
+	}
+	if p.Digest != "" && p.Digest != digest {
+		return fmt.Errorf("%w; its digest is %.40q, that of its contents %q", ErrEdited, p.Digest, digest)
+	}
 	switch {
 	case p.Command == Join, p.Command == Dedup && p.Join != nil:
 		err = p.settleRecords()
@@ -73,17 +84,21 @@ func (p *Plan) Settle(inputs string) error {
 	case len(p.FirstFiles) == 0 || len(p.FirstFiles) > MaxPartitions || p.FirstFiles[0] != 0 || !slices.IsSorted(p.FirstFiles):
 		return errors.New("the first files of tasks are not 0 and ascending")
 	}
-	if p.Digest == "" {
-		line, err := json.Marshal(p)
-		if err != nil {
-			return err
-		}
-		h := fnv.New64a()
-		_, _ = h.Write(append(line, inputs...))
-		p.Digest = fmt.Sprintf("%016x", h.Sum64())
-	}
-	p.id, err = strconv.ParseUint(p.Digest, 16, 64)
+	p.Digest = digest
+	p.id, err = strconv.ParseUint(digest, 16, 64)
 	return err
+}
+
+// digestWith returns the digest of the plan's fields and of inputs.
+func (p *Plan) digestWith(inputs string) (string, error) {
+	fields := *p
+	fields.Digest = ""
+	line, err := json.Marshal(fields)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(append(line, inputs...))
+	return hex.EncodeToString(sum[:8]), nil
 }
 
 // settleRecords settles a Join, or a Dedup of records.

@@ -428,7 +428,23 @@ func TestPlansOutliveJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	var again Plan
-	if err := errors.Join(json.Unmarshal(line, &again), again.Settle("other inputs do not matter any more")); err != nil || again.ID() != w.plan.ID() {
+	if err := errors.Join(json.Unmarshal(line, &again), again.Settle("")); err != nil || again.ID() != w.plan.ID() {
 		t.Errorf("%v: id %x, want %x", err, again.ID(), w.plan.ID())
+	}
+	for what, change := range map[string]func(p *Plan) (inputs string){
+		"recipe":      func(p *Plan) string { p.Recipe = strings.Replace(p.Recipe, "seed=1", "seed=2", 1); return "" },
+		"keep rule":   func(p *Plan) string { p.Keep = "last"; return "" },
+		"partitions":  func(p *Plan) string { p.Partitions++; return "" },
+		"first files": func(p *Plan) string { p.FirstFiles = []int{0, 6}; return "" },
+		"digest":      func(p *Plan) string { p.Digest = "0123456789abcdef"; return "" },
+		"inputs":      func(*Plan) string { return "others" },
+	} {
+		var edited Plan
+		if err := json.Unmarshal(line, &edited); err != nil {
+			t.Fatal(err)
+		}
+		if err := edited.Settle(change(&edited)); !errors.Is(err, ErrEdited) {
+			t.Errorf("a plan whose %s was edited: %v", what, err)
+		}
 	}
 }

@@ -39,7 +39,7 @@ func records() []hostile {
 		{name: "duplicate ids", make: text("in/a.jsonl", good+good+other), exit: 3, kept: 2, skipped: 1, says: `id "good" was there before`},
 		{name: "empty file", make: text("in/a.jsonl", ""), says: "the input holds no records"},
 		{name: "empty documents", make: text("in/a.jsonl", `{"id":1,"text":""}`+"\n"+`{"id":2,"text":""}`+"\n"+`{"id":3,"text":" . "}`+"\n"), kept: 3, says: "3 documents have no text to compare"},
-		{name: "text field that no record has", make: text("in/a.jsonl", strings.Repeat(`{"body":"a"}`+"\n", 1000)), exit: 3, kept: 0, skipped: 1000, says: `a.jsonl:2 to 1000: the same, 999 records`},
+		{name: "text field that no record has", make: text("in/a.jsonl", strings.Repeat(`{"body":"a"}`+"\n", 1000)), exit: 3, kept: 0, skipped: 1000, says: `1,000 in all: missing field \(1,000\)`},
 		{name: "semicolons in .csv", make: text("in/a.csv", "id;text\n1;a\n"), exit: 3, kept: 0, skipped: 1, says: "seem to be separated by semicolons"},
 		{name: "escapes in names of fields and in ids", make: text("in/a.jsonl", good+`{"\u001b[2J\u202e":"a"}`+"\n"), exit: 3, kept: 1, skipped: 1, says: `there are: "\\x1b\[2J\\u202e"`},
 		{name: ".parquet of no bytes", make: all(text("in/a.parquet", ""), text("in/b.jsonl", good)), exit: 3, kept: 1, skipped: 1, says: "a.parquet: not a Parquet file: it has 0 bytes"},
@@ -81,6 +81,7 @@ func bombs() []hostile {
 		{name: "bzip2 bomb, 20 GB in 30 kB", make: long("in/a.jsonl.bz2", head, "x", 20*GB, ""), exit: 3, kept: 1, skipped: 2, says: bomb},
 		{name: "xz bomb, 20 GB in 4 MB", make: long("in/a.jsonl.xz", head, "x", 20*GB, ""), exit: 3, kept: 1, skipped: 2, says: bomb},
 		{name: "zstd bomb of 84 million empty records", make: all(long("in/a.jsonl.zst", "", "{}\n", 252*1000*kB, ""), text("in/b.jsonl", good)), exit: 3, kept: 1, skipped: -1, says: bomb},
+		{name: "Parquet dictionary of one text for 400,000 rows, 6.4 GB", make: all(oneText("in/a.parquet", 400*kB, 16*kB), text("in/b.jsonl", good)), args: []string{"dedup", "in", "-o", "out", "--id-field", "-"}, exit: 3, kept: 2, skipped: 1, says: "a.parquet:.*" + bomb},
 		{name: "document that is a bomb", make: all(zstdRuns("in/a.txt.zst", "", 'x', 100*GB), text("in/b.txt", "short")), exit: 3, kept: 1, skipped: 1, says: "a.txt.zst:1: record is longer than"},
 		{name: "zstd that asks for a window of 2 GB", make: all(func() error { return file("in/a.jsonl.zst", []byte("\x28\xb5\x2f\xfd\x00\xa8\x09\x00\x00\n")) }, text("in/b.jsonl", good)), exit: 3, kept: 1, skipped: 1, says: "a window of more than 128 MiB"},
 		{name: "xz that asks for a dictionary of 1 GB", make: all(greedyXz("in/a.jsonl.xz"), text("in/b.jsonl", good)), exit: 3, kept: 1, skipped: 1, says: "a dictionary of more than 128 MiB"},
@@ -95,6 +96,8 @@ func archives() []hostile {
 			hostile{name: "." + ext + " that breaks off", make: all(damaged(name, 3000, 0), text("in/b.jsonl", good)), exit: 3, kept: -1, skipped: 1, says: "a.jsonl." + ext + ".*unexpected end of"},
 			hostile{name: "." + ext + " with a changed byte", make: all(damaged(name, 0, 3000), text("in/b.jsonl", good)), exit: 3, kept: -1, skipped: -1, says: "a.jsonl." + ext + ".*corrupt"},
 			hostile{name: "." + ext + " that is none", make: all(text(name, good), text("in/b.jsonl", good)), exit: 3, kept: 1, skipped: 1, says: "a.jsonl." + ext + ".*corrupt"},
+			hostile{name: "." + ext + " with zero bytes after it", make: followed(name, make([]byte, 10240)), kept: 5000},
+			hostile{name: "." + ext + " with garbage after it", make: followed(name, []byte("no archive\n")), exit: 3, kept: 5000, skipped: 1, says: "a.jsonl." + ext + ":5000: 11 bytes of garbage after complete"},
 			hostile{name: "." + ext + " of no bytes", make: all(text(name, ""), text("in/b.jsonl", good)), exit: 3, kept: 1, skipped: 1, says: "a.jsonl." + ext + ".*unexpected end"},
 		)
 	}

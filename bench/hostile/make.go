@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/parquet-go/parquet-go"
 	"github.com/ulikunitz/xz"
 
 	"github.com/alike-dev/alike/corpus"
@@ -164,6 +166,37 @@ func damaged(path string, cut, flip int) func() error {
 			data[len(data)-flip] ^= 0xff
 		}
 		return file(path, data)
+	}
+}
+
+// followed returns a step that writes compressed records with something after them.
+func followed(path string, by []byte) func() error {
+	return func() error {
+		data, err := packed(path, lines(5000))
+		if err != nil {
+			return err
+		}
+		return file(path, data, by)
+	}
+}
+
+// oneText returns a step that writes a Parquet file whose rows have the same text, which it holds once, in a dictionary.
+func oneText(path string, rows, size int) func() error {
+	type row struct {
+		Text string `parquet:"text,dict"`
+	}
+	return func() error {
+		one, all := strings.Repeat("all the words of it ", size/20), make([]row, rows)
+		for i := range all {
+			all[i].Text = one
+		}
+		var data bytes.Buffer
+		w := parquet.NewGenericWriter[row](&data, parquet.Compression(&parquet.Zstd), parquet.SkipPageBounds("text"))
+		_, err := w.Write(all)
+		if err = errors.Join(err, w.Close()); err != nil {
+			return err
+		}
+		return file(path, data.Bytes())
 	}
 }
 

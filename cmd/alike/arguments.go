@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -21,6 +22,7 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
+	cmd.SuggestionsMinimumDistance = 2 // cobra's own default where it words the message itself
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		return usagef("unknown command %q: did you mean %s?", args[0], strings.Join(near, " or "))
 	}
@@ -46,6 +48,26 @@ func exactly(n int, what string) cobra.PositionalArgs {
 			return usagef("%s: %s", count(int64(len(args)), "argument"), what)
 		}
 		return nil
+	}
+}
+
+// unless calls work, which has nothing to clean up, and does not wait for it when the command is
+// interrupted.
+func unless[T any](interrupted context.Context, work func() (T, error)) (result T, err error) {
+	type outcome struct {
+		result T
+		err    error
+	}
+	ended := make(chan outcome, 1)
+	go func() {
+		result, err := work()
+		ended <- outcome{result, err}
+	}()
+	select {
+	case o := <-ended:
+		return o.result, o.err
+	case <-interrupted.Done():
+		return result, interrupted.Err()
 	}
 }
 

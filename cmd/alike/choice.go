@@ -3,14 +3,19 @@ package main
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
+	"math"
+	"strconv"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/alike-dev/alike/internal/recipeflags"
+	"github.com/alike-dev/alike/minhash"
+	"github.com/alike-dev/alike/shingle"
+	"github.com/alike-dev/alike/simhash"
 )
 
-// choice is a flag that takes one of a few words.
+// choice is a flag that takes one of a few words, as recipeflags.Word is.
 type choice struct {
 	value   string
 	allowed []string
@@ -25,23 +30,20 @@ func choose[T ~string](allowed ...T) choice {
 	return c
 }
 
-func (c *choice) String() string { return c.value }
-func (c *choice) Type() string   { return "word" }
+func (c *choice) String() string  { return c.value }
+func (c *choice) Type() string    { return "word" }
+func (c *choice) Words() []string { return c.allowed }
 
 // Set takes a word of the list.
 func (c *choice) Set(s string) error {
-	if !slices.Contains(c.allowed, s) {
-		return fmt.Errorf("choose one of %s", strings.Join(c.allowed, ", "))
-	}
-	c.value = s
-	return nil
+	return (&recipeflags.Word{To: &c.value, Allowed: c.allowed}).Set(s)
 }
 
 // completeChoices lets the shell complete the words of cmd's choices.
 func completeChoices(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if c, ok := f.Value.(*choice); ok {
-			words := cobra.FixedCompletions(c.allowed, cobra.ShellCompDirectiveNoFileComp)
+		if c, ok := f.Value.(interface{ Words() []string }); ok {
+			words := cobra.FixedCompletions(c.Words(), cobra.ShellCompDirectiveNoFileComp)
 			if err := cmd.RegisterFlagCompletionFunc(f.Name, words); err != nil {
 				panic(err) // registered twice: a bug of this program
 			}
@@ -65,7 +67,7 @@ func explainFlag(cmd *cobra.Command, err error) error {
 		}
 	case errors.As(err, &invalid):
 		f := invalid.GetFlag()
-		return usagef("--%s is %q: %s", f.Name, invalid.GetValue(), wanted(f, invalid))
+		return usagef("--%s is %q: %s", f.Name, invalid.GetValue(), wanted(cmd, f, invalid))
 	case errors.As(err, &bare):
 		return usagef("--%s lacks its value", bare.GetFlag().Name)
 	}
@@ -83,16 +85,39 @@ var otherCommand = map[string]map[string]string{
 }
 
 // wanted says which values a flag takes.
-func wanted(f *pflag.Flag, err *pflag.InvalidValueError) string {
+func wanted(cmd *cobra.Command, f *pflag.Flag, err *pflag.InvalidValueError) string {
 	switch f.Value.Type() {
 	case "float64":
 		return "take a number, such as 0.8"
 	case "int", "uint64":
+		if errors.Is(err, strconv.ErrRange) {
+			return fmt.Sprintf("take a whole number up to %d", mostOf(cmd, f))
+		}
 		return "take a whole number, such as 8"
 	case "bool":
 		return "take true or false"
 	}
 	return err.Unwrap().Error()
+}
+
+// limits are the largest values of flags with a limit of their own.
+var limits = map[string]uint64{
+	"window-docs": recipeflags.MostWindowDocs, "threads": mostThreads, "ngram": shingle.MostN, "bucket-cap": 1 << 16, "hashes": minhash.MaxK,
+	"partitions": 1 << 16, "bits": simhash.MaxBits, "tune bits": 32,
+}
+
+// mostOf returns the largest value of a flag with whole numbers.
+func mostOf(cmd *cobra.Command, f *pflag.Flag) uint64 {
+	if most, limited := limits[cmd.Name()+" "+f.Name]; limited {
+		return most
+	}
+	switch most, limited := limits[f.Name]; {
+	case limited:
+		return most
+	case f.Value.Type() == "uint64":
+		return math.MaxUint64
+	}
+	return math.MaxInt
 }
 
 // nearestFlag returns the flag that a mistyped name most likely stands for, "" when no flag is

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/bucketurl"
 	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/recipeflags"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/shingle"
@@ -23,7 +25,8 @@ const compareHelp = `Compare two texts.
 
 Prints the exact Jaccard similarity of their shingle sets, its estimates by signatures of
 every scheme estimate it at, and the passages that both texts share, longest
-first, with the line and the byte range in each. With another --measure its value
+first, with the line and the byte range in each: bytes of the file, where a byte order
+mark counts (of a compressed file, of what it holds). UTF-16 with a mark is decoded. With another --measure its value
 comes first; for containment both that of A in B and that of B in A. Estimates are always
 those of the Jaccard similarity. With weighted-jaccard a shingle counts as often as
 it occurs, in all figures.`
@@ -35,9 +38,9 @@ const compareExamples = `  alike compare draft.txt published.txt
 
 func newCompare() *cobra.Command {
 	var (
-		by     choice
-		text   textFlags
-		scheme schemeFlags
+		by     string
+		text   recipeflags.Text
+		scheme recipeflags.Sketch
 		most   int
 		asJSON bool
 	)
@@ -48,16 +51,16 @@ func newCompare() *cobra.Command {
 		Example: compareExamples,
 		Args:    exactly(2, "name two texts"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			options, err := text.options()
+			options, err := text.Options()
 			if err != nil {
 				return err
 			}
-			m, err := measure.Parse(by.value)
+			m, err := measure.Parse(by)
 			if err != nil {
 				return usageError{err}
 			}
 			options.Multiset = m == measure.WeightedJaccard
-			one, err := scheme.scheme(cmd.Flags())
+			one, err := scheme.MinHash(cmd.Flags())
 			if err != nil {
 				return err
 			}
@@ -73,31 +76,31 @@ func newCompare() *cobra.Command {
 			if args[0] == "-" && args[1] == "-" {
 				return usagef("only one of the two texts can come from standard input")
 			}
-			a, err := readText(cmd, args[0])
+			if _, err := keepApart([]string{"-"}, append(slices.Concat(text.Reads(), scheme.Reads()), args...)); err != nil {
+				return err
+			}
+			a, b, err := readTexts(cmd, args)
 			if err != nil {
 				return err
 			}
-			b, err := readText(cmd, args[1])
-			if err != nil {
-				return err
-			}
-			comparison, err := alike.Compare(a, b, options, schemes...)
+			comparison, err := unless(cmd.Context(), func() (*alike.Comparison, error) { return alike.Compare(a, b, options, schemes...) })
 			if err != nil {
 				return err
 			}
 			if asJSON {
 				return printJSON(cmd, measured(comparison, m))
 			}
-			printMeasure(cmd.OutOrStdout(), comparison, m)
-			printComparison(cmd.OutOrStdout(), comparison, most)
+			out := printed(cmd)
+			printMeasure(out, comparison, m)
+			printComparison(out, comparison, most)
 			return nil
 		},
 	}
-	addMeasure(cmd.Flags(), &by)
+	recipeflags.AddMeasure(cmd.Flags(), &by)
 	cmd.Flags().IntVar(&most, "passages", 10, "shared passages to print; 0: all")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "JSON, with all passages")
-	text.add(cmd.Flags())
-	scheme.add(cmd.Flags())
+	text.Add(cmd.Flags())
+	scheme.Add(cmd.Flags())
 	sayDefault(cmd.Flags(), "scheme", "one after the other oph of 32, 8 and 1 bits, kmins by multiplyshift and by xor, of k=128 and the seed")
 	cmd.Flags().SortFlags = false // in the order of the work
 	completeChoices(cmd)
@@ -136,7 +139,15 @@ func printMeasure(w io.Writer, c *alike.Comparison, m measure.Measure) {
 	}
 }
 
-// readText reads a document as a corpus would: a file, decompressed according to its name, a pipe,
+// readTexts reads the two texts.
+func readTexts(cmd *cobra.Command, args []string) (a, b []byte, err error) {
+	if a, err = readText(cmd, args[0]); err == nil {
+		b, err = readText(cmd, args[1])
+	}
+	return a, b, err
+}
+
+// readText reads the bytes of a document as a corpus would: a file, decompressed according to its name, a pipe,
 // or - for standard input.
 func readText(cmd *cobra.Command, path string) ([]byte, error) {
 	options := corpus.Options{Format: corpus.Text, MaxRecord: math.MaxInt32}
@@ -165,7 +176,7 @@ func readText(cmd *cobra.Command, path string) ([]byte, error) {
 	parser := corpus.NewParser(options)
 	parser.Start(file, &block)
 	parser.Next(&record)
-	return record.Text, record.Err
+	return record.Raw, record.Err
 }
 
 func printComparison(w io.Writer, c *alike.Comparison, most int) {

@@ -55,7 +55,11 @@ documents are added to the index. So a crawl each week keeps the same documents 
 crawls at once would with --cluster star. The output and the index belong together:
 killed at any moment, the same command ends with the same output and adds what is
 missing; until then no other command may add to the index (--fresh undoes what this one
-has added). clusters.csv has clusters of the inputs only.
+has added). clusters.csv has clusters of the inputs only. A record without an id that has
+the name of another document of the index is file:line#hash there, and removed.csv calls
+that one index://file:line. --measure containment is not for an index: a document would
+have to go for a larger one that comes later, and what is in the index stays; alike
+search --measure containment lists the documents of an index that contain a text.
 
 read = kept + removed + skipped, always. An empty document is kept and matches
 nothing. The output is the same for any number of threads.`
@@ -106,7 +110,7 @@ func (f *dedupFlags) apply(c *alike.Config) (err error) {
 		return usagef("-o DIR is missing: name a folder for the output")
 	}
 	c.Output, c.Against, c.IDsOnly, c.NoSync, c.Star = f.output, f.against, f.idsOnly, f.noSync, f.mode.value == star
-	if f.input.json {
+	if f.input.json || f.dryRun {
 		c.Outputs = append(c.Outputs, "-")
 	}
 	if c.Keep, err = cluster.ParseKeep(f.keep); err != nil {
@@ -137,8 +141,8 @@ func newDedup() *cobra.Command {
 }
 
 func (f *dedupFlags) run(cmd *cobra.Command, args []string) (err error) {
-	if f.index != "" && f.search.candidates.value == string(dedup.CandidatesAuto) {
-		f.search.candidates.value = string(dedup.CandidatesLSH) // the only way to find documents of an index
+	if f.index != "" && f.recipe.Decision.Candidates == string(dedup.CandidatesAuto) {
+		f.recipe.Decision.Candidates = string(dedup.CandidatesLSH) // the only way to find documents of an index
 	}
 	f.input.freshIndex = f.index != ""
 	if err := f.records.checkTexts(cmd.Flags()); err != nil {
@@ -182,7 +186,7 @@ func (f *dedupFlags) runRecords(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	c := alike.Config{OnError: dedup.OnError(f.input.onError.value), Timings: f.input.timings != "", Outputs: flags.writes(), Reads: flags.reads()}
+	c := alike.Config{OnError: dedup.OnError(f.input.onError.value), Timings: f.input.timings != "", Outputs: append(flags.writes(), dedup.StandardError), Reads: flags.reads()}
 	if c.Timings {
 		c.Outputs = append(c.Outputs, f.input.timings)
 	}
@@ -204,8 +208,7 @@ func (f *dedupFlags) runRecords(cmd *cobra.Command, args []string) error {
 func (f *dedupFlags) report(cmd *cobra.Command, c alike.Config, run func(alike.Config) (*alike.Summary, error)) error {
 	done := f.input.follow(cmd, &c)
 	summary, err := run(c)
-	done(err)
-	if err != nil {
+	if err := done(err); err != nil {
 		return err
 	}
 	if err := printDedup(cmd, &f.input, f.output, summary); err != nil {
@@ -229,6 +232,7 @@ func printDedup(cmd *cobra.Command, f *inputFlags, output string, s *alike.Summa
 	if s.Known > 0 {
 		fmt.Fprintf(stderr, "%s of those removed are like a document of the index\n", humanize.Comma(s.Known))
 	}
+	tellApart(stderr, s.Apart)
 	fmt.Fprintf(stderr, "%s\n", describeSearch(s))
 	fmt.Fprintf(stderr, "output in %s after %s\n", fault.Shown(output), describeCost(s))
 	return nil
@@ -260,6 +264,6 @@ func printPlan(cmd *cobra.Command, f *inputFlags, c alike.Config) error {
 	if e.WorkBytes > 0 {
 		rows[3][1] += ", about " + size(e.WorkBytes) + " in the work folder"
 	}
-	printRows(cmd.OutOrStdout(), rows)
+	printRows(printed(cmd), rows)
 	return nil
 }

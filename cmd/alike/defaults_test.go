@@ -207,12 +207,12 @@ func TestEveryCommandIsUsed(t *testing.T) {
 	visit(newRoot(nil))
 }
 
-var printed = regexp.MustCompile(`(?m)^ +(?:-., )?--([a-z-]+).*\(default "?(.*?)"?\)$`)
+var printedDefault = regexp.MustCompile(`(?m)^ +(?:-., )?--([a-z-]+).*\(default "?(.*?)"?\)$`)
 
 // printedDefaults returns the defaults that the help of a command prints, by flag.
 func printedDefaults(cmd *cobra.Command) map[string]string {
 	defaults := map[string]string{}
-	for _, line := range printed.FindAllStringSubmatch(cmd.Flags().FlagUsages(), -1) {
+	for _, line := range printedDefault.FindAllStringSubmatch(cmd.Flags().FlagUsages(), -1) {
 		defaults[line[1]] = line[2]
 	}
 	return defaults

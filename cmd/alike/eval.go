@@ -41,6 +41,9 @@ func newEval() *cobra.Command {
 		Example: evalExamples,
 		Args:    exactly(2, "name the found pairs and the true ones"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := keepApart([]string{"-"}, args); err != nil {
+				return err
+			}
 			options := []alike.ScoreOption{
 				alike.Header(alike.HeaderMode(header.value)),
 				alike.Notices(func(n alike.Notice) { fmt.Fprintf(cmd.ErrOrStderr(), "alike: %s\n", n.Explain(flagOf)) }),
@@ -49,24 +52,26 @@ func newEval() *cobra.Command {
 				if cmd.Flags().Changed("min-similarity") {
 					return usagef("--min-similarity is for pairs, not for --clusters")
 				}
-				scores, err := alike.ScoreClusters(args[0], args[1], options...)
+				scores, err := unless(cmd.Context(), func() (*alike.ClusterScores, error) { return alike.ScoreClusters(args[0], args[1], options...) })
 				if err != nil {
 					return err
 				}
 				if asJSON {
 					return printJSON(cmd, scores)
 				}
-				printClusterScores(cmd.OutOrStdout(), scores)
+				printClusterScores(printed(cmd), scores)
 				return nil
 			}
-			scores, err := alike.ScorePairs(args[0], args[1], minSimilarity, options...)
+			scores, err := unless(cmd.Context(), func() (*alike.PairScores, error) {
+				return alike.ScorePairs(args[0], args[1], minSimilarity, options...)
+			})
 			if err != nil {
 				return err
 			}
 			if asJSON {
 				return printJSON(cmd, scores)
 			}
-			printPairScores(cmd.OutOrStdout(), scores)
+			printPairScores(printed(cmd), scores)
 			return nil
 		},
 	}

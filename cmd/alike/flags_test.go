@@ -1,36 +1,8 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
-
-	"github.com/spf13/cobra"
 )
-
-func TestSeedReplacesThatOfTheScheme(t *testing.T) {
-	cases := []struct{ name, args, want string }{
-		{"neither given", "", "minhash/oph/v1 k=128 bits=32 seed=1"},
-		{"a seed in the scheme", "--scheme=oph,k=64,seed=5", "minhash/oph/v1 k=64 bits=32 seed=5"},
-		{"a seed of its own", "--seed=7", "minhash/oph/v1 k=128 bits=32 seed=7"},
-	}
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			var f schemeFlags
-			cmd := &cobra.Command{}
-			f.add(cmd.Flags())
-			if c.args != "" {
-				if err := cmd.ParseFlags([]string{c.args}); err != nil {
-					t.Fatal(err)
-				}
-			}
-			got, err := f.scheme(cmd.Flags())
-			if err != nil || got.String() != c.want {
-				t.Errorf("scheme is %q (%v), want %q", got, err, c.want)
-			}
-		})
-	}
-}
 
 func TestSizesAreReadAsPeopleWriteThem(t *testing.T) {
 	cases := []struct {
@@ -57,23 +29,6 @@ func TestMemoryBudgetIsHalfOfWhatThereIs(t *testing.T) {
 	f.memory = "3GiB"
 	if got, err := f.budget(); err != nil || got != 3<<30 {
 		t.Errorf("budget %d (%v), want 3 GiB", got, err)
-	}
-}
-
-func TestStopWordsAreAFileOrALanguage(t *testing.T) {
-	dir := t.TempDir()
-	list := filepath.Join(dir, "list")
-	if err := os.WriteFile(list, []byte("der\ndie das\r\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if words, err := readStopWords(list); err != nil || len(words) != 3 {
-		t.Errorf("words of a file: %q (%v)", words, err)
-	}
-	if words, err := readStopWords("de"); err != nil || len(words) < 10 {
-		t.Errorf("words of a language: %q (%v)", words, err)
-	}
-	if _, err := readStopWords(dir); err == nil {
-		t.Error("a folder is no list of words")
 	}
 }
 

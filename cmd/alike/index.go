@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -27,8 +26,9 @@ const indexHelp = `Keep documents in a folder to be searched.
   alike index compact DIR          make the folder as small as it can be
 
 The flags of build set what counts as similar, and the index keeps these settings. A
-document replaces one with the same id; one without an id is named by its file, or
-file:line. When a command has ended, what it has added survives a power failure; a
+document replaces one with the same id, and a file that is one document the one of the
+same path. A record without an id is named file:line, and replaces nothing but itself:
+where another document has that name, it becomes file:line#hash. When a command has ended, what it has added survives a power failure; a
 command that was killed can be repeated. One process at a time writes to an index, which
 may be the state of alike stream; meanwhile search, info and check read it as it was when
 they began, and nobody waits.`
@@ -97,6 +97,9 @@ func newIndexBuild() *cobra.Command {
 			if err := checkIndex(o); err != nil {
 				return err
 			}
+			if c.Corpus.Visit, err = keepApartFromIndex(args[0], named(f.input.skipped), append(c.Reads, args[1:]...)); err != nil {
+				return err
+			}
 			sources, problems, err := corpus.Find(cmd.Context(), c.Inputs, c.Corpus)
 			if err != nil {
 				return err
@@ -110,8 +113,12 @@ func newIndexBuild() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fed := feed.Config{Index: b, Sources: sources, Corpus: c.Corpus, TimeField: timeField, Threads: c.Threads}
-			err = f.input.feed(cmd, fed, problems, func() (int64, error) { return b.Finish(cmd.Context()) })
+			all := feed.Config{Index: b, Sources: sources, Corpus: c.Corpus, TimeField: timeField, Threads: c.Threads}
+			err = f.input.feed(cmd, all, problems, func(done *fed) (err error) {
+				done.Index, err = b.Finish(cmd.Context())
+				done.Replaced, done.Apart = b.Replaced(), b.Apart()
+				return err
+			})
 			if needed := b.Ceiling(); needed > c.Memory && c.Memory > 0 && (err == nil || errors.Is(err, errSkipped)) {
 				fmt.Fprintf(cmd.ErrOrStderr(), "alike: to be opened this index needs some --memory %s; made with --keys disk it needs no more than a small one\n", humanize.IBytes(uint64(needed)))
 			}
@@ -126,6 +133,7 @@ func newIndexBuild() *cobra.Command {
 	cmd.Flags().StringVar(&columns, "columns", "", "fields or columns to store with the documents, separated by commas")
 	cmd.Flags().StringVar(&timeField, "time-field", "", "field or column with the time of a document")
 	f.add(cmd.Flags(), true)
+	f.input.addJSON(cmd.Flags())
 	cmd.Flags().BoolVar(&verbose, "verbose", false, "say where the keys of documents are stored, and why")
 	completeChoices(cmd)
 	return cmd
@@ -141,10 +149,7 @@ func chooseKeys(cmd *cobra.Command, o index.Options, c alike.Config, sources []c
 	if err != nil {
 		return index.KeysInMemory, err
 	}
-	keys, needed := index.KeysInMemory, index.Ceiling(o, e.Documents, e.Keys)
-	if needed+needed/10 > c.Memory {
-		keys = index.KeysOnDisk
-	}
+	keys, needed := e.Where(index.OpenOptions{Options: o, Memory: c.Memory})
 	if !verbose {
 		return keys, nil
 	}
@@ -162,14 +167,18 @@ func newIndexAdd() *cobra.Command {
 	var input inputFlags
 	var timeField string
 	cmd := &cobra.Command{
-		Use:     "add DIR INPUT...",
-		Short:   "Add documents to an index",
-		Long:    "Add documents to an index. A document replaces one with the same id.",
+		Use:   "add DIR INPUT...",
+		Short: "Add documents to an index",
+		Long: `Add documents to an index. A document replaces one with the same id; a record without an
+id replaces none: where its name file:line is taken, it becomes file:line#hash.`,
 		Example: "  alike index add news.index today.jsonl",
 		Args:    dirAnd("inputs"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := input.reading(cmd, args[1:])
 			if err != nil {
+				return err
+			}
+			if c.Visit, err = keepApartFromIndex(args[0], named(input.skipped), args[1:]); err != nil {
 				return err
 			}
 			sources, problems, err := corpus.Find(cmd.Context(), args[1:], c)
@@ -184,49 +193,81 @@ func newIndexAdd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fed := feed.Config{Index: x, Sources: sources, Corpus: c, TimeField: timeField, Threads: input.threads}
-			err = input.feed(cmd, fed, problems, func() (int64, error) { return x.Stats().Documents, nil })
+			more := feed.Config{Index: x, Sources: sources, Corpus: c, TimeField: timeField, Threads: input.threads}
+			err = input.feed(cmd, more, problems, func(done *fed) error {
+				done.Index = x.Stats().Documents
+				return nil
+			})
 			return errors.Join(err, x.Close())
 		},
 	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVar(&timeField, "time-field", "", "field or column with the time of a document")
 	input.addReading(cmd.Flags())
+	input.addJSON(cmd.Flags())
 	completeChoices(cmd)
 	return cmd
 }
 
-// feed adds records to an index, and reports the result. end completes the index and returns how
-// many documents it has.
-func (f *inputFlags) feed(cmd *cobra.Command, c feed.Config, problems []corpus.Problem, end func() (int64, error)) error {
-	var flush func()
-	c.OnSkip, flush = f.skipping(cmd)
-	for i := range problems {
-		if err := c.OnSkip(&problems[i]); err != nil {
+// fed is what a command has done to an index. Replaced documents were in the index, or earlier in the inputs.
+type fed struct {
+	Added    int64 `json:"added"`
+	Replaced int64 `json:"replaced"`
+	Apart    int64 `json:"named_apart"` // of those added
+	Skipped  int64 `json:"skipped"`
+	Index    int64 `json:"documents"` // in the index
+}
+
+// feed adds records to an index, and reports the result. end completes the index, and adds what only the complete
+// index tells.
+func (f *inputFlags) feed(cmd *cobra.Command, c feed.Config, problems []corpus.Problem, end func(*fed) error) (err error) {
+	skipped := f.skipping(cmd)
+	defer func() { err = skipped.end(err) }()
+	if err := skipped.takeAll(problems); err != nil {
+		return err
+	}
+	c.OnSkip = skipped.take
+	s, err := feed.Run(cmd.Context(), c)
+	if err != nil {
+		return err
+	}
+	done := fed{Added: s.Added, Replaced: s.Replaced, Apart: s.Apart, Skipped: s.Skipped + int64(len(problems))}
+	if err := end(&done); err != nil {
+		return err
+	}
+	if f.json {
+		if err := printJSON(cmd, done); err != nil {
 			return err
 		}
+	} else if !f.quiet {
+		done.tell(cmd.ErrOrStderr())
 	}
-	s, err := feed.Run(cmd.Context(), c)
-	flush()
-	if err != nil {
-		return err
-	}
-	documents, err := end()
-	if err != nil {
-		return err
-	}
-	skipped := s.Skipped + int64(len(problems))
-	if !f.quiet {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s added", count(s.Added, "document"))
-		if skipped > 0 {
-			fmt.Fprintf(cmd.ErrOrStderr(), ", %s skipped", humanize.Comma(skipped))
-		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "; %s in the index\n", humanize.Comma(documents))
-	}
-	if skipped > 0 {
+	if done.Skipped > 0 {
 		return errSkipped
 	}
 	return nil
+}
+
+// tell says it in words.
+func (d *fed) tell(w io.Writer) {
+	fmt.Fprintf(w, "%s added", count(d.Added, "document"))
+	for _, more := range []struct {
+		n    int64
+		what string
+	}{{d.Replaced, "replaced"}, {d.Apart, "named apart"}, {d.Skipped, "skipped"}} {
+		if more.n > 0 {
+			fmt.Fprintf(w, ", %s %s", humanize.Comma(more.n), more.what)
+		}
+	}
+	fmt.Fprintf(w, "; %s in the index\n", humanize.Comma(d.Index))
+	tellApart(w, d.Apart)
+}
+
+// tellApart says what documents that were named apart are called; nothing if there are none.
+func tellApart(w io.Writer, n int64) {
+	if n > 0 {
+		fmt.Fprintf(w, "alike: the index has another document named by the same file and line as %s without an id: named file:line#hash there; --id-field says where ids are\n", count(n, "document"))
+	}
 }
 
 func newIndexDelete() *cobra.Command {
@@ -265,8 +306,11 @@ func newIndexInfo() *cobra.Command {
 		Short: "Print the settings of an index and what it holds",
 		Args:  exactly(1, "name the folder of the index"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := keepApart([]string{"-"}, filesBelow(args[0])); err != nil {
+				return err
+			}
 			return withIndex(args[0], true, 0, func(x *index.Index) error {
-				printInfo(cmd.OutOrStdout(), x)
+				printInfo(printed(cmd), x)
 				return nil
 			})
 		},
@@ -306,11 +350,15 @@ func newIndexCheck() *cobra.Command {
 		Short: "Read and compare everything in an index, and name what is damaged",
 		Args:  exactly(1, "name the folder of the index"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := keepApart([]string{"-"}, filesBelow(args[0])); err != nil {
+				return err
+			}
+			out := printed(cmd)
 			return withIndex(args[0], true, 0, func(x *index.Index) error {
 				damages := int64(0)
 				documents, err := x.Verify(cmd.Context(), func(d index.Damage) {
 					damages++
-					fmt.Fprintln(cmd.OutOrStdout(), visible(d.Error()))
+					fmt.Fprintln(out, d.Error())
 				})
 				if err != nil {
 					return err
@@ -333,7 +381,7 @@ func newIndexCompact() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withIndex(args[0], false, 0, func(x *index.Index) error {
 				before := x.Stats().StoreBytes
-				if err := x.Compact(context.WithoutCancel(cmd.Context())); err != nil {
+				if err := x.Compact(cmd.Context()); err != nil {
 					return err
 				}
 				fmt.Fprintf(cmd.ErrOrStderr(), "%s, %s before\n", humanize.IBytes(uint64(x.Stats().StoreBytes)), humanize.IBytes(uint64(before)))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"math"
 	"runtime/debug"
 
@@ -21,6 +22,7 @@ type inputFlags struct {
 	idField   string
 	maxRecord string
 	onError   choice
+	skipped   string
 	threads   int
 	memory    string
 	work      string
@@ -40,6 +42,10 @@ func (f *inputFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.timings, "timings", "", "write the time of every stage, and of its slowest thread, to this CSV `file`, and a table to standard error")
 	f.progress = choose(progressText, progressJSON)
 	flags.Var(&f.progress, "progress", "standard error while it runs: text for people, or json for programs, an object a line (progress, skip, notice, summary)")
+	f.addJSON(flags)
+}
+
+func (f *inputFlags) addJSON(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.json, "json", false, "JSON on standard output")
 }
 
@@ -52,10 +58,11 @@ func (f *inputFlags) addReading(flags *pflag.FlagSet) {
 	flags.StringVar(&f.idField, "id-field", "id", "field or column with the id; - names documents by file and line")
 	flags.StringVar(&f.maxRecord, "max-record", "64MiB", "skip records longer than this")
 	f.onError = choose(dedup.OnErrorSkip, dedup.OnErrorFail)
-	flags.Var(&f.onError, "on-error", "bad input: skip it, name it and continue (exit status 3), or fail")
+	flags.Var(&f.onError, "on-error", onErrorHelp)
+	addSkipped(flags, &f.skipped)
 	flags.IntVar(&f.threads, "threads", 0, "workers (default: all processors)")
 	flags.StringVar(&f.memory, "memory", "", "memory of the whole process, such as 256MiB; more goes to disk (default: half of what the machine or its control group has)")
-	flags.BoolVar(&f.quiet, "quiet", false, "no progress, no list of skipped records")
+	flags.BoolVar(&f.quiet, "quiet", false, "no progress, and nothing about skipped records")
 }
 
 func (f *inputFlags) apply(c *alike.Config) error {
@@ -65,9 +72,11 @@ func (f *inputFlags) apply(c *alike.Config) error {
 	c.OnError = dedup.OnError(f.onError.value)
 	c.Threads = f.threads
 	c.Work, c.Fresh = f.work, f.fresh
+	c.Outputs = append(c.Outputs, dedup.StandardError)
 	if c.Timings = f.timings != ""; c.Timings {
 		c.Outputs = append(c.Outputs, f.timings)
 	}
+	c.Outputs = append(c.Outputs, named(f.skipped)...)
 	if f.fresh && f.work == "" && !f.freshIndex {
 		return usagef("--fresh is about a --work folder: name it, or leave --fresh out")
 	}
@@ -79,7 +88,7 @@ func (f *inputFlags) apply(c *alike.Config) error {
 		return usagef("--max-record is %s: take less than 4GiB", f.maxRecord)
 	}
 	c.Corpus.MaxRecord = size
-	if err := checkThreads(f.threads); err != nil {
+	if err := errors.Join(checkThreads(f.threads), checkSkipped(f.skipped)); err != nil {
 		return err
 	}
 	if c.Memory, err = f.budget(); err != nil {
@@ -130,9 +139,12 @@ func parseSize(flag, s string) (int64, error) {
 	return int64(size), nil
 }
 
+// mostThreads is more than any machine has processors, and few enough to begin them all.
+const mostThreads = 1 << 12
+
 func checkThreads(threads int) error {
-	if threads < 0 {
-		return usagef("--threads is %d: take 1 or more, or leave it out for all processors", threads)
+	if threads < 0 || threads > mostThreads {
+		return usagef("--threads is %d: take 1 or more, up to %d, or leave it out for all processors", threads, mostThreads)
 	}
 	return nil
 }
@@ -147,18 +159,11 @@ func (f *inputFlags) reading(cmd *cobra.Command, inputs []string) (corpus.Option
 	return c.Corpus, nil
 }
 
-// skipping returns a function that reports records that cannot be read.
-func (f *inputFlags) skipping(cmd *cobra.Command) (onSkip func(*corpus.Problem) error, flush func()) {
-	told := newSkips(cmd.ErrOrStderr())
-	return func(p *corpus.Problem) error {
-		if f.onError.value == string(dedup.OnErrorFail) {
-			return p
-		}
-		if !f.quiet {
-			told.add(p)
-		}
-		return nil
-	}, told.flush
+// skipping returns what reports records that cannot be read. The caller calls end.
+func (f *inputFlags) skipping(cmd *cobra.Command) *skips {
+	s := newSkips(cmd.ErrOrStderr(), f.quiet, newSkipList(cmd, f.skipped))
+	s.fail = f.onError.value == string(dedup.OnErrorFail)
+	return s
 }
 
 // talks tells whether standard error is for people.

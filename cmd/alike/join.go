@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alike-dev/alike"
-	"github.com/alike-dev/alike/dedup"
 )
 
 const joinHelp = `Find the records of two tables that belong together, even if no value in them is
@@ -86,12 +85,12 @@ func newJoin() *cobra.Command {
 	return cmd
 }
 
-func (f *joinFlags) run(cmd *cobra.Command, args []string) error {
+func (f *joinFlags) run(cmd *cobra.Command, args []string) (err error) {
 	c, err := f.joinConfig(cmd, args)
 	if err != nil {
 		return err
 	}
-	if err := dedup.Apart(append(f.writes(), cmp.Or(f.output, "-")), append(f.reads(), c.Left, c.Right)); err != nil {
+	if c.Corpus.Visit, err = keepApart(append(f.writes(), cmp.Or(f.output, "-")), append(f.reads(), c.Left, c.Right)); err != nil {
 		return err
 	}
 	format, err := f.linkFormat()
@@ -100,7 +99,7 @@ func (f *joinFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	var truth *alike.Truth
 	if f.truth != "" { // before the work, so that an unreadable file is reported at once
-		if truth, err = alike.ReadTruth(f.truth); err != nil {
+		if truth, err = unless(cmd.Context(), func() (*alike.Truth, error) { return alike.ReadTruth(f.truth) }); err != nil {
 			return err
 		}
 	}
@@ -109,14 +108,13 @@ func (f *joinFlags) run(cmd *cobra.Command, args []string) error {
 		names = []string{"a", "b"}
 	}
 	stderr := f.stderr(cmd)
-	skipped := newSkips(stderr)
-	c.OnSkip = skipped.add
+	skipped := f.skipping(cmd, &c)
+	defer func() { err = skipped.end(err) }()
 	r, err := alike.Join(cmd.Context(), c)
 	if err != nil {
 		return err
 	}
-	skipped.flush()
-	err = writeOutput(cmd, f.output, func(w io.Writer) error { return writeLinks(w, r, names, c.With, format, f.probability) })
+	err = writeOutput(cmd, f.output, func(w io.Writer) error { return writeLinks(cmd.Context(), w, r, names, c.With, format, f.probability) })
 	if err != nil {
 		return err
 	}

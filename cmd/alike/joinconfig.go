@@ -15,6 +15,8 @@ import (
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/internal/bom"
+	"github.com/alike-dev/alike/internal/recipeflags"
 	"github.com/alike-dev/alike/linkage"
 	"github.com/alike-dev/alike/measure"
 )
@@ -46,7 +48,7 @@ func (f *joinFlags) joinConfig(cmd *cobra.Command, args []string) (c alike.JoinC
 	if f.plot != "" && f.truth == "" {
 		return c, usagef("--plot draws the scores of --truth: name a file of true pairs")
 	}
-	if err := checkThreads(f.threads); err != nil {
+	if err := errors.Join(checkThreads(f.threads), checkSkipped(f.skipped)); err != nil {
 		return c, err
 	}
 	c = alike.JoinConfig{
@@ -98,6 +100,7 @@ func (f *joinFlags) settings(flags *pflag.FlagSet) (s joinFile, err error) {
 		if err != nil {
 			return s, err
 		}
+		data, _ = bom.Text(data)
 		d := json.NewDecoder(strings.NewReader(string(data)))
 		d.DisallowUnknownFields()
 		if err := d.Decode(&s); err != nil {
@@ -192,7 +195,7 @@ func (f *weighFlags) apply(s *joinFile, flags *pflag.FlagSet) (err error) {
 		s.Candidates = linkage.Candidates(f.candidates.value)
 	}
 	if flags.Changed("recall") {
-		if err := checkRecall(f.recall); err != nil {
+		if err := recipeflags.CheckRecall(f.recall); err != nil {
 			return err
 		}
 		s.Recall = f.recall

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/linkage"
@@ -30,6 +31,7 @@ type joinFlags struct {
 	format      choice
 	maxRecord   string
 	onError     choice
+	skipped     string
 	threads     int
 	memory      string
 	work        string
@@ -51,6 +53,7 @@ type joinFlags struct {
 func (f *joinFlags) add(flags *pflag.FlagSet) {
 	flags.StringVarP(&f.output, "output", "o", "", "`file` for the links (default: standard output)")
 	f.addTables(flags)
+	addSkipped(flags, &f.skipped)
 	f.addDecision(flags)
 	f.addWith(flags)
 	f.weigh.add(flags)
@@ -101,7 +104,7 @@ func (f *joinFlags) addTables(flags *pflag.FlagSet) {
 	flags.Var(&f.format, "format", "jsonl, csv, tsv or parquet; default: by file name")
 	flags.StringVar(&f.maxRecord, "max-record", "64MiB", "skip records longer than this")
 	f.onError = choose(dedup.OnErrorSkip, dedup.OnErrorFail)
-	flags.Var(&f.onError, "on-error", "bad input: skip it, name it and continue (exit status 3), or fail")
+	flags.Var(&f.onError, "on-error", onErrorHelp)
 	flags.IntVar(&f.threads, "threads", 0, "workers (default: all processors)")
 	flags.StringVar(&f.memory, "memory", "", "memory of the whole process, such as 2GiB; the tables must fit, sorting goes to temporary files (default: half of what the machine or its control group has)")
 	flags.StringVar(&f.work, "work", "", "`folder` for data that go to disk; after a kill the same command continues from there (default: a temporary one)")
@@ -147,10 +150,17 @@ func (f *joinFlags) evidence() int {
 
 // reads and writes return the files besides the tables and the output.
 func (f *joinFlags) reads() []string  { return named(f.truth, f.known, f.model, f.config) }
-func (f *joinFlags) writes() []string { return named(f.page, f.plot, f.save) }
+func (f *joinFlags) writes() []string { return named(f.page, f.plot, f.save, f.skipped) }
 
 func named(files ...string) []string {
 	return slices.DeleteFunc(files, func(name string) bool { return name == "" })
+}
+
+// skipping makes a join report the records that it cannot read. The caller calls end.
+func (f *joinFlags) skipping(cmd *cobra.Command, c *alike.JoinConfig) *skips {
+	s := newSkips(cmd.ErrOrStderr(), f.quiet, newSkipList(cmd, f.skipped))
+	c.OnSkip = s.add
+	return s
 }
 
 // stderr returns the writer of messages that are not errors.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"io"
 	"unicode/utf8"
 
@@ -27,7 +28,7 @@ func (f *joinFlags) linkFormat() (corpus.Format, error) {
 }
 
 // writeLinks writes the links. ids are the names of the first two columns.
-func writeLinks(out io.Writer, r *alike.JoinResult, ids, with []string, format corpus.Format, probability bool) error {
+func writeLinks(ctx context.Context, out io.Writer, r *alike.JoinResult, ids, with []string, format corpus.Format, probability bool) error {
 	var compared []string
 	for _, c := range r.Columns {
 		compared = append(compared, c.Left)
@@ -35,7 +36,11 @@ func writeLinks(out io.Writer, r *alike.JoinResult, ids, with []string, format c
 	columns := linklist.Columns(ids, compared, probability, with)
 	var rows linklist.Writer
 	if format == corpus.Parquet {
-		rows = linklist.NewParquet(out, columns, bytesColumns(r, len(columns)))
+		bytes, err := bytesColumns(ctx, r, len(columns))
+		if err != nil {
+			return err
+		}
+		rows = linklist.NewParquet(out, columns, bytes)
 	} else {
 		if err := linklist.WriteHeader(out, linklist.Format(format), columns); err != nil {
 			return err
@@ -44,6 +49,9 @@ func writeLinks(out io.Writer, r *alike.JoinResult, ids, with []string, format c
 	}
 	var row []string
 	for l := range r.Links.All() {
+		if err := ctx.Err(); err != nil { // a writer may hold what it is given
+			return err
+		}
 		row = l.AppendRow(row[:0], probability)
 		if err := rows.Write(row); err != nil {
 			return err
@@ -53,10 +61,13 @@ func writeLinks(out io.Writer, r *alike.JoinResult, ids, with []string, format c
 }
 
 // bytesColumns tells which columns have values that are not UTF-8.
-func bytesColumns(r *alike.JoinResult, columns int) []bool {
+func bytesColumns(ctx context.Context, r *alike.JoinResult, columns int) ([]bool, error) {
 	bytes := make([]bool, columns)
 	note := func(column int, value []byte) { bytes[column] = bytes[column] || !utf8.Valid(value) }
 	for l := range r.Links.All() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		note(0, l.A)
 		note(1, l.B)
 		with := columns - 2*len(l.WithA)
@@ -65,5 +76,5 @@ func bytesColumns(r *alike.JoinResult, columns int) []bool {
 			note(with+2*j+1, l.WithB[j])
 		}
 	}
-	return bytes
+	return bytes, nil
 }

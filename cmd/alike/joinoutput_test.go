@@ -59,7 +59,7 @@ func TestAllFormatsHaveTheSameRows(t *testing.T) {
 		r := someLinks(t, len(with))
 		var out [3]bytes.Buffer
 		for i, format := range []corpus.Format{corpus.CSV, corpus.JSONL, corpus.Parquet} {
-			if err := writeLinks(&out[i], r, []string{"left_id", "right_id"}, with, format, probability); err != nil {
+			if err := writeLinks(t.Context(), &out[i], r, []string{"left_id", "right_id"}, with, format, probability); err != nil {
 				t.Fatal(err)
 			}
 		}

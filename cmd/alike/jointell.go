@@ -12,6 +12,7 @@ import (
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/candidates"
 	"github.com/alike-dev/alike/countmin"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/linkage"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/report"
@@ -109,9 +110,9 @@ func explainColumns(w io.Writer, r *alike.JoinResult) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "column\ttokens\tweight\tfilled\tsimilarity of matches\tof others\ttells (nats)\tof its own")
 	for _, c := range r.Columns {
-		name := c.Left
+		name := fault.Shown(c.Left)
 		if c.Right != c.Left {
-			name += "=" + c.Right
+			name += "=" + fault.Shown(c.Right)
 		}
 		fmt.Fprintf(t, "%s\t%s\t%g\t%.0f %% / %.0f %%\t%.2f\t%.2f\t%.2f\t%.0f %%\n", name, c.Tokens, c.Weight,
 			100*c.Filled[0], 100*c.Filled[1], c.Agreement, c.Chance, c.Information, 100*c.Share)

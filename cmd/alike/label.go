@@ -64,14 +64,18 @@ func newLabel() *cobra.Command {
 	}
 	cmd.Flags().StringVarP(&flags.output, "output", "o", "", "`file` for the labels, CSV; an existing one is continued")
 	flags.addTables(cmd.Flags())
+	addSkipped(cmd.Flags(), &flags.skipped)
 	cmd.Flags().SortFlags = false // in the order of the work
 	completeChoices(cmd)
 	return cmd
 }
 
-func (f *joinFlags) label(cmd *cobra.Command, args []string) error {
+func (f *joinFlags) label(cmd *cobra.Command, args []string) (err error) {
 	c, err := f.joinConfig(cmd, args)
 	if err != nil {
+		return err
+	}
+	if c.Corpus.Visit, err = keepApart(append(f.writes(), "-", f.output), append(f.reads(), "-", c.Left, c.Right)); err != nil {
 		return err
 	}
 	s := labelling{path: f.output, out: cmd.OutOrStdout(), names: labelNames(c.Right == "")}
@@ -84,12 +88,11 @@ func (f *joinFlags) label(cmd *cobra.Command, args []string) error {
 	case !labelled:
 		return fmt.Errorf("%s has no column of labels: it is left as it is; name another file", f.output)
 	}
-	skipped := newSkips(f.stderr(cmd))
-	c.OnSkip = skipped.add
+	skipped := f.skipping(cmd, &c)
+	defer func() { err = skipped.end(err) }()
 	if s.learner, err = linkage.NewLearner(cmd.Context(), c); err != nil {
 		return err
 	}
-	skipped.flush()
 	tellNotes(f.stderr(cmd), s.learner.Result().Notes)
 	if err := s.run(cmd); err != nil {
 		return err
@@ -123,8 +126,10 @@ type labelling struct {
 func (s *labelling) run(cmd *cobra.Command) error {
 	keys := bufio.NewReader(cmd.InOrStdin())
 	read := func() (rune, error) {
-		r, _, err := keys.ReadRune()
-		return unicode.ToLower(r), err
+		return unless(cmd.Context(), func() (rune, error) {
+			r, _, err := keys.ReadRune()
+			return unicode.ToLower(r), err
+		})
 	}
 	s.marks, s.width = [2]string{"[", "]"}, 100
 	in, ok := cmd.InOrStdin().(*os.File)
@@ -215,7 +220,7 @@ func (s *labelling) end() {
 			no++
 		}
 	}
-	fmt.Fprintf(s.out, "\n%s: %d yes, %d no, %d unsure\n", s.path, yes, no, len(s.verdicts)-yes-no)
+	fmt.Fprintf(s.out, "\n%s: %d yes, %d no, %d unsure\n", fault.Shown(s.path), yes, no, len(s.verdicts)-yes-no)
 }
 
 // save writes all labels to a file that replaces the one before when it is complete.

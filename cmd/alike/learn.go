@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alike-dev/alike"
-	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/linkage"
 )
 
 const learnHelp = `Learn how to join the records of two tables, or of one, from pairs that are known
@@ -54,34 +54,34 @@ func newLearn() *cobra.Command {
 	cmd.Flags().StringVarP(&flags.output, "output", "o", "", "`file` for the model (default: standard output)")
 	cmd.Flags().StringVar(&truth, "truth", "", "`file` of known pairs of ids, CSV, with 1 or 0 in a third column or matches only")
 	flags.addTables(cmd.Flags())
+	addSkipped(cmd.Flags(), &flags.skipped)
 	cmd.Flags().SortFlags = false // in the order of the work
 	completeChoices(cmd)
 	return cmd
 }
 
-func (f *joinFlags) learn(cmd *cobra.Command, args []string, truth string) error {
+func (f *joinFlags) learn(cmd *cobra.Command, args []string, truth string) (err error) {
 	c, err := f.joinConfig(cmd, args)
 	if err != nil {
 		return err
 	}
-	if err := dedup.Apart([]string{cmp.Or(f.output, "-")}, append(f.reads(), c.Left, c.Right, truth)); err != nil {
+	if c.Corpus.Visit, err = keepApart(append(f.writes(), cmp.Or(f.output, "-")), append(f.reads(), c.Left, c.Right, truth)); err != nil {
 		return err
 	}
 	if err := checkEnding("-o", f.output, jsonEndings); err != nil {
 		return err
 	}
-	labels, err := alike.ReadLabels(truth)
+	labels, err := unless(cmd.Context(), func() (linkage.Labels, error) { return alike.ReadLabels(truth) })
 	if err != nil {
 		return err
 	}
 	stderr := f.stderr(cmd)
-	skipped := newSkips(stderr)
-	c.OnSkip = skipped.add
+	skipped := f.skipping(cmd, &c)
+	defer func() { err = skipped.end(err) }()
 	m, r, err := alike.LearnJoin(cmd.Context(), c, labels)
 	if err != nil {
 		return err
 	}
-	skipped.flush()
 	if err := writeJSON(cmd, f.output, m); err != nil {
 		return err
 	}

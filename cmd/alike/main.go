@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/signal"
@@ -19,6 +20,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alike-dev/alike"
+	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/internal/fault"
 )
 
@@ -46,14 +48,17 @@ func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	cmd, err := newRoot(os.Args[1:]).ExecuteContextC(ctx)
-	return exitCode(cmd, err)
+	return exitCode(execute(ctx, newRoot(os.Args[1:])))
 }
 
 // exitCode reports what has ended a command and returns the exit code.
 func exitCode(cmd *cobra.Command, err error) int {
+	stderr := cmd.ErrOrStderr()
+	if dedup.Mutes(err) {
+		stderr = io.Discard
+	}
 	say := func(message string) {
-		fmt.Fprintf(os.Stderr, "alike: %s\n", strings.ReplaceAll(visible(message), "\n", "\nalike: "))
+		fmt.Fprintf(stderr, "alike: %s\n", strings.ReplaceAll(message, "\n", "\nalike: "))
 	}
 	var usage usageError
 	var file *fs.PathError
@@ -112,7 +117,7 @@ region and endpoint (AWS_ENDPOINT_URL) from where the tools of AWS and Google
 take them, and ?anonymous=true after it for a public bucket.
 
 Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but some input was skipped
-(each skipped record is named on standard error).`
+(the first of each kind are named on standard error, all of them in --skipped FILE).`
 
 const rootExamples = `  # keep one document of every cluster of near-duplicates
   alike dedup corpus/ -o clean/
@@ -157,13 +162,20 @@ func newRoot(args []string) *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          knownCommand,
-		RunE:          showHelp,
-
-		SuggestionsMinimumDistance: 2,
+	}
+	version := root.Flags().Bool("version", false, "the same as alike version")
+	root.RunE = func(cmd *cobra.Command, args []string) error {
+		if *version {
+			printVersion(cmd)
+			return nil
+		}
+		return showHelp(cmd, args)
 	}
 	root.SetFlagErrorFunc(explainFlag)
 	root.SetArgs(args)
+	root.SetErr(&printer{to: os.Stderr})
 	root.AddCommand(newCommands(args)...)
+	root.InitDefaultHelpFlag() // so that the word behind --help is not taken for its value
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd("completion")
 	for _, c := range root.Commands() {
@@ -180,11 +192,33 @@ func newRoot(args []string) *cobra.Command {
 	return root
 }
 
+// execute runs the command that the arguments of root name. Cobra prints help before it looks at arguments; so this looks
+// at those of commands that only group others, where an argument is the misspelt name of a command.
+func execute(ctx context.Context, root *cobra.Command) (cmd *cobra.Command, err error) {
+	var unknown error
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if cmd.HasSubCommands() {
+			unknown = knownCommand(cmd, cmd.Flags().Args())
+		}
+		if unknown == nil {
+			help(cmd, args)
+		}
+	})
+	cmd, err = root.ExecuteContextC(ctx)
+	return cmd, errors.Join(err, unknown)
+}
+
 // helpOn prints the help of the command that args name.
 func helpOn(cmd *cobra.Command, args []string) error {
 	topic, rest, err := cmd.Root().Find(args)
-	if err != nil || topic == nil || len(rest) > 0 {
-		return knownCommand(cmd.Root(), args)
+	switch {
+	case err != nil:
+		return err
+	case topic.HasSubCommands() && len(rest) > 0:
+		return knownCommand(topic, rest)
+	case len(rest) > 0:
+		return usagef("%s has no commands: leave %q out", topic.CommandPath(), rest[0])
 	}
 	topic.InitDefaultHelpFlag()
 	return topic.Help()

@@ -10,16 +10,17 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/alike-dev/alike/index"
+	"github.com/alike-dev/alike/index/stream"
 )
 
-// serveMetrics serves the counters of an index until the function that it returns is called.
-func serveMetrics(address string, x *index.Index) (stop func(), err error) {
+// serveMetrics serves the counters of a stream and its index until the function that it returns is called.
+func serveMetrics(address string, x *index.Index, counts *stream.Counts) (stop func(), err error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, err
 	}
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(&indexMetrics{x})
+	registry.MustRegister(&indexMetrics{x}, &streamMetrics{counts})
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
@@ -63,6 +64,12 @@ var indexMetricList = []metric{
 	counter("refreshed", "Documents that a duplicate has moved to the end of the window.", func(s *index.Stats) int64 { return s.Refreshed }),
 	counter("expired", "Documents that have left the window.", func(s *index.Stats) int64 { return s.Expired }),
 	counter("full_buckets", "Keys that documents did not get since their bucket was full.", func(s *index.Stats) int64 { return s.Full }),
+	gauge("read_only", "Whether a write has failed, so that nothing more is kept: 1 or 0.", func(s *index.Stats) int64 {
+		if s.Failed {
+			return 1
+		}
+		return 0
+	}),
 	gauge("documents", "Documents in the collection.", func(s *index.Stats) int64 { return s.Documents }),
 	gauge("table_bytes", "Memory of the keys.", func(s *index.Stats) int64 { return s.TableBytes }),
 	gauge("slot_bytes", "Memory of what else is held of each document.", func(s *index.Stats) int64 { return s.SlotBytes }),
@@ -80,4 +87,24 @@ func (m *indexMetrics) Collect(to chan<- prometheus.Metric) {
 	for _, metric := range indexMetricList {
 		to <- prometheus.MustNewConstMetric(metric.desc, metric.kind, metric.value(&s))
 	}
+}
+
+// streamMetrics are the numbers of a stream that its index does not know.
+type streamMetrics struct{ counts *stream.Counts }
+
+var (
+	skippedRecords  = prometheus.NewDesc("alike_skipped_total", "Records that could not be used, by the kind of problem.", []string{"kind"}, nil)
+	replayedRecords = prometheus.NewDesc("alike_replayed_total", "Records at the beginning that an earlier process had read.", nil, nil)
+)
+
+func (m *streamMetrics) Describe(to chan<- *prometheus.Desc) {
+	to <- skippedRecords
+	to <- replayedRecords
+}
+
+func (m *streamMetrics) Collect(to chan<- prometheus.Metric) {
+	for kind, n := range m.counts.Skipped() {
+		to <- prometheus.MustNewConstMetric(skippedRecords, prometheus.CounterValue, float64(n), kind)
+	}
+	to <- prometheus.MustNewConstMetric(replayedRecords, prometheus.CounterValue, float64(m.counts.Replayed()))
 }

@@ -1,15 +1,19 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/index"
 	"github.com/alike-dev/alike/internal/bucketurl"
 	"github.com/alike-dev/alike/internal/fault"
 )
@@ -18,13 +22,15 @@ import (
 // file or object that gets its name when it is complete.
 type outputFile struct {
 	io.Writer
-	file   *corpus.Writer // nil: not a file
+	ctx    context.Context // of the command: when it has ended, nothing more is written
+	file   *corpus.Writer  // nil: not a file
 	device *os.File
 }
 
 // open opens the output. alike.Config.Outputs has checked that it is not an input. A file or object
 // is compressed when its name says so.
 func (o *outputFile) open(cmd *cobra.Command, path string) error {
+	o.ctx = cmd.Context()
 	if path == "" || path == "-" {
 		o.Writer = cmd.OutOrStdout()
 		return nil
@@ -51,6 +57,37 @@ func (o *outputFile) open(cmd *cobra.Command, path string) error {
 	}
 	o.Writer, o.file = file, file
 	return nil
+}
+
+// keepApart checks that what a command writes ("-": standard output), messages on standard error
+// included, is nothing else that it writes or reads. The inputs that visit sees are checked too.
+func keepApart(written, read []string) (visit func(string, fs.FileInfo) error, err error) {
+	return keepApartFromIndex("", written, read)
+}
+
+// keepApartFromIndex is keepApart for a command that also writes to the folder of an index; "" is none.
+func keepApartFromIndex(dir string, written, read []string) (visit func(string, fs.FileInfo) error, err error) {
+	files := dedup.Files{Written: append(written, dedup.StandardError), Read: read, Index: dir, IndexNames: index.FileNames()}
+	return files.Apart()
+}
+
+// filesBelow returns the files in a folder, which opening it reads.
+func filesBelow(dir string) (files []string) {
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			files = append(files, path)
+		}
+		return nil // opening the folder reports what is wrong with it
+	})
+	return files
+}
+
+// Write writes unless the command was interrupted.
+func (o *outputFile) Write(p []byte) (int, error) {
+	if err := o.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return o.Writer.Write(p)
 }
 
 // writeOutput calls write to fill an output, which appears when it is complete.

@@ -124,8 +124,7 @@ func newPairs() *cobra.Command {
 			rows := newPairWriter(&out, asJSON, c.Shared)
 			c.Commit = func() error { return errors.Join(rows.flush(), out.commit()) }
 			summary, err := alike.Pairs(cmd.Context(), c, rows.write)
-			done(err)
-			if err != nil {
+			if err := done(err); err != nil {
 				return err
 			}
 			if flags.input.talks() {
@@ -139,7 +138,7 @@ func newPairs() *cobra.Command {
 				}
 				fmt.Fprintf(cmd.ErrOrStderr(), "%s among %s%s; %s, %s\n", count(rows.n, "pair"), among, skipped,
 					describeSearch(summary), describeCost(summary))
-				if documents == 1 && len(with) == 0 && c.Corpus.Format == corpus.ByName {
+				if documents == 1 && summary.Skipped == 0 && len(with) == 0 && c.Corpus.Format == corpus.ByName {
 					fmt.Fprintln(cmd.ErrOrStderr(), oneDocument)
 				}
 			}
@@ -148,7 +147,7 @@ func newPairs() *cobra.Command {
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` for the pairs (default: standard output)")
 	cmd.Flags().StringArrayVar(&with, "with", nil, "second collection: an `input` whose documents are compared with those of INPUT only; repeatable")
-	cmd.Flags().BoolVar(&flags.search.shared, "shared", false, "add a column: how many components of the two signatures are the same")
+	cmd.Flags().BoolVar(&flags.recipe.Decision.Shared, "shared", false, "add a column: how many components of the two signatures are the same")
 	records.add(cmd.Flags())
 	records.addPairs(cmd.Flags())
 	flags.add(cmd.Flags())

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+
 	"github.com/spf13/cobra"
 
 	"github.com/alike-dev/alike/cluster"
@@ -134,13 +136,10 @@ func (own *planFlags) run(cmd *cobra.Command, command string, flags *corpusFlags
 		}
 		c.Reads = append(c.Reads, own.prices)
 	}
-	if own.output != "" {
-		c.Outputs = append(c.Outputs, own.output)
-	}
+	c.Outputs = append(c.Outputs, cmp.Or(own.output, "-"))
 	done := flags.input.follow(cmd, &c)
 	p, err := runner.Make(cmd.Context(), c, o)
-	done(err)
-	if err != nil {
+	if err := done(err); err != nil {
 		return err
 	}
 	if err := own.write(cmd, p); err != nil {

@@ -1,13 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/stage"
 	"github.com/alike-dev/alike/stage/runner"
 )
@@ -88,7 +88,7 @@ func (own *planFlags) planJoin(cmd *cobra.Command, join *joinFlags, args []strin
 		return err
 	}
 	c.Memory = 0
-	if err := dedup.Apart(named(own.output, own.results), append(join.reads(), args...)); err != nil {
+	if c.Corpus.Visit, err = keepApart([]string{cmp.Or(own.output, "-"), own.results}, append(join.reads(), args...)); err != nil {
 		return err
 	}
 	if memory != "" {

@@ -5,13 +5,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/dedup"
@@ -92,6 +96,65 @@ func visible(text string) string {
 		}
 	}
 	return b.String()
+}
+
+// A printer writes text for people: it passes on what visible leaves, however the text was worded
+// and cut into writes. Every line that a command writes to standard error goes through one (newRoot
+// sets it), and so do reports on standard output; lists and JSON there keep their bytes.
+// It is safe for concurrent use.
+type printer struct {
+	to   io.Writer
+	mu   sync.Mutex
+	held []byte // the beginning of a character that the last write has cut
+}
+
+// printed returns the writer of a command's reports on standard output.
+func printed(cmd *cobra.Command) *printer { return &printer{to: cmd.OutOrStdout()} }
+
+func (p *printer) Write(text []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	whole := append(p.held, text...)
+	cut := len(whole)
+	for n := 1; n < utf8.UTFMax && n <= len(whole); n++ {
+		if at := len(whole) - n; utf8.RuneStart(whole[at]) {
+			if !utf8.FullRune(whole[at:]) {
+				cut = at
+			}
+			break
+		}
+	}
+	p.held = append([]byte(nil), whole[cut:]...)
+	if _, err := io.WriteString(p.to, visible(string(whole[:cut]))); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
+
+// terminal returns the terminal that the printer writes to, nil if it is none.
+func (p *printer) terminal() *os.File {
+	if file, ok := p.to.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+		return file
+	}
+	return nil
+}
+
+// visibleJSON returns JSON with the same value in which strings show no character that visible
+// would escape.
+func visibleJSON(data []byte) []byte {
+	var b []byte
+	for _, r := range string(data) {
+		switch {
+		case unicode.IsPrint(r):
+			b = utf8.AppendRune(b, r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			b = fmt.Appendf(b, `\u%04x\u%04x`, high, low)
+		default:
+			b = fmt.Appendf(b, `\u%04x`, r)
+		}
+	}
+	return b
 }
 
 // rawID returns an id that JSON cannot hold, because it is not UTF-8, and nil for others.

@@ -32,6 +32,7 @@ var sketchFlags = map[string][]string{
 		"--scheme=simhash", "--scheme=fastsimhash", "--scheme=fastsimhash,bits=100",
 	},
 	"seed":         {"--seed=2", "--scheme=kmins --seed=2"},
+	"measure":      {"--measure=weighted-jaccard", "--measure=weighted-jaccard --scheme=weighted"},
 	"permutations": {"--permutations=NUMBERS"},
 	"preset":       {"--preset=hash4j-fastsimhash", "--preset=hash4j-simhash", "--preset=exlsh-word", "--preset=exlsh-char"},
 	"bits":         {"--preset=hash4j-fastsimhash --bits=128", "--preset=hash4j-simhash --bits=128"},

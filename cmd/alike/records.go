@@ -71,7 +71,7 @@ func (f *recordFlags) wanted() bool { return f.records || len(f.join.fields) > 0
 
 // ofRecords are the flags of commands about texts that also apply to records.
 var ofRecords = []string{
-	"records", "field", "model", "output", "threshold", "id-field", "format", "max-record", "on-error", "threads", "memory", "work", "fresh", "quiet", "json",
+	"records", "field", "model", "output", "threshold", "id-field", "format", "max-record", "on-error", "threads", "memory", "work", "fresh", "quiet", "json", "skipped",
 	"keep", "results", "partitions", "engine", "cluster", "ids-only", "no-sync", "timings", "progress", "measure", "repetitions", "candidates", "recall",
 	"idf", "idf-epsilon", "idf-delta", "config", "save-config", "explain", "explain-pairs", "verbose", "probability", "top", "truth",
 }
@@ -113,13 +113,14 @@ func (f *recordFlags) joinFlags(cmd *cobra.Command, flags *corpusFlags) *joinFla
 	in, j := &flags.input, &f.join
 	j.threshold, j.match, j.format, j.maxRecord = "auto", choose(linkage.All), in.format, in.maxRecord
 	j.onError, j.threads, j.memory, j.work, j.fresh, j.quiet, j.json = in.onError, in.threads, in.memory, in.work, in.fresh, in.quiet, in.json
-	j.weigh.measure, j.weigh.candidates = flags.search.measure, flags.search.candidates
-	j.weigh.repetitions, j.weigh.recall = flags.text.repetitions, flags.search.recall
+	j.skipped = in.skipped
+	j.weigh.measure.value, j.weigh.candidates.value = flags.recipe.Decision.Measure, flags.recipe.Decision.Candidates
+	j.weigh.repetitions, j.weigh.recall = flags.recipe.Text.Repetitions, flags.recipe.Decision.Recall
 	if cmd.Flags().Changed("id-field") {
 		j.leftID = in.idField
 	}
 	if cmd.Flags().Changed("threshold") {
-		j.threshold = strconv.FormatFloat(flags.search.threshold, 'g', -1, 64)
+		j.threshold = strconv.FormatFloat(flags.recipe.Decision.Threshold, 'g', -1, 64)
 	}
 	return j
 }

@@ -24,7 +24,9 @@ import (
 	"github.com/ulikunitz/xz"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/bom"
 	"github.com/alike-dev/alike/internal/testsize"
+	"github.com/alike-dev/alike/stage"
 )
 
 // scriptCommands are the commands of the scripts beyond those of testscript.
@@ -50,18 +52,38 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"socket":     cmdSocket,
 	"manyfiles":  cmdManyFiles,
 	"runplan":    cmdRunPlan,
+	"linked":     cmdLinked,
+	"lost":       cmdLost,
+	"quiets":     cmdQuiets,
+	"spoil":      cmdSpoil,
+	"utf16":      cmdUTF16,
 }
 
-// runplan PLAN: all tasks of all stages of a plan run, the last of a stage first.
+// utf16 FROM TO [be]: TO is the text FROM in UTF-16 with its mark, little-endian unless told otherwise.
+func cmdUTF16(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg && (len(args) == 2 || len(args) == 3), "utf16 FROM TO [be]")
+	e := bom.UTF16LE
+	if len(args) == 3 {
+		e = bom.UTF16BE
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), e.AppendBack(nil, []byte("\ufeff"+ts.ReadFile(args[0]))), 0o666))
+}
+
+// runplan PLAN [CODE]: all tasks of all stages of a plan run, the last of a stage first. Each ends with the exit code 0,
+// publish with CODE.
 func cmdRunPlan(ts *testscript.TestScript, neg bool, args []string) {
-	need(ts, !neg && len(args) == 1, "runplan PLAN")
+	need(ts, !neg && (len(args) == 1 || len(args) == 2), "runplan PLAN [CODE]")
 	ts.Check(ts.Exec("alike", "stage", "list", "--plan", args[0]))
 	for _, line := range strings.Split(strings.TrimSpace(ts.ReadFile("stdout")), "\n") {
 		name, n, _ := strings.Cut(line, " ")
 		tasks, err := strconv.Atoi(n)
 		ts.Check(err)
+		code := "0"
+		if name == stage.Publish && len(args) > 1 {
+			code = args[1]
+		}
 		for task := tasks - 1; task >= 0; task-- {
-			ts.Check(ts.Exec("alike", "stage", name, "--task", strconv.Itoa(task), "--plan", args[0]))
+			cmdExits(ts, false, []string{code, "alike", "stage", name, "--task", strconv.Itoa(task), "--plan", args[0]})
 		}
 	}
 }

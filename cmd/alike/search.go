@@ -17,6 +17,8 @@ import (
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/index"
 	"github.com/alike-dev/alike/index/feed"
+	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/recipeflags"
 	"github.com/alike-dev/alike/measure"
 )
 
@@ -27,7 +29,9 @@ is CSV: query,id,similarity, for each query the most similar first, and among eq
 the one that was added to the index first. The similarity is exact. With --json it is an
 object a line for each query: query, and matches with id, similarity, the columns that
 the index stores and, with --passages, the passages of at least a shingle's length that
-both share: tokens, and the places in bytes in the query (a) and the document (b).
+both share: tokens, and the places in bytes in the query (a) and the document (b). These are
+bytes of the file if it is one document, where a byte order mark counts; of a record of JSONL,
+CSV, TSV or Parquet, or a line, they are bytes of the decoded text.
 
 With --measure containment the similarity is how much of the query is in the document:
 that finds the source of a paragraph in a long text.
@@ -46,7 +50,7 @@ const searchExamples = `  alike search news.index draft.txt
 // searching are the flags of the command.
 type searching struct {
 	input      inputFlags
-	measure    choice
+	measure    string
 	candidates choice
 	threshold  float64
 	recall     float64
@@ -67,7 +71,7 @@ func newSearch() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	addMeasure(flags, &f.measure)
+	recipeflags.AddMeasure(flags, &f.measure)
 	ofMeasure := flags.Lookup("measure")
 	ofMeasure.Usage, ofMeasure.DefValue = ofMeasure.Usage+" (default: that of the index)", ""
 	flags.Float64Var(&f.threshold, "threshold", 0, "least similarity (default: that of the index, 0.8 for another measure)")
@@ -96,6 +100,9 @@ func (f *searching) run(cmd *cobra.Command, dir string, queries []string) error 
 	if err != nil {
 		return err
 	}
+	if c.Visit, err = keepApart([]string{"-", f.input.skipped}, append(filesBelow(dir), queries...)); err != nil {
+		return err
+	}
 	sources, problems, err := corpus.Find(cmd.Context(), queries, c)
 	if err != nil {
 		return err
@@ -122,7 +129,7 @@ func (f *searching) least(flags *pflag.FlagSet, of measure.Threshold) (measure.T
 	m, least := of.Measure(), f.threshold
 	if flags.Changed("measure") {
 		var err error
-		if m, err = measure.Parse(f.measure.value); err != nil {
+		if m, err = measure.Parse(f.measure); err != nil {
 			return measure.Threshold{}, usageError{err}
 		}
 	}
@@ -136,20 +143,19 @@ func (f *searching) least(flags *pflag.FlagSet, of measure.Threshold) (measure.T
 	return t, nil
 }
 
-func (f *searching) search(cmd *cobra.Command, q feed.Queries, problems []corpus.Problem) error {
-	var flush func()
-	q.OnSkip, flush = f.input.skipping(cmd)
-	for i := range problems {
-		if err := q.OnSkip(&problems[i]); err != nil {
-			return err
-		}
+func (f *searching) search(cmd *cobra.Command, q feed.Queries, problems []corpus.Problem) (err error) {
+	skipped := f.input.skipping(cmd)
+	defer func() { err = skipped.end(err) }()
+	if err := skipped.takeAll(problems); err != nil {
+		return err
 	}
+	q.OnSkip = skipped.take
 	rows := newMatchWriter(cmd.OutOrStdout(), f.json, q.Index.Options().Columns)
 	refused, exact := int64(0), int64(0)
 	s, err := feed.Search(cmd.Context(), q, func(found feed.Found) error {
 		if found.Err != nil {
 			refused++
-			fmt.Fprintf(cmd.ErrOrStderr(), "alike: %s: %s\n", visible(string(found.ID)), visible(alike.Explain(found.Err, flagOf)))
+			fmt.Fprintf(cmd.ErrOrStderr(), "alike: %s: %s\n", fault.Shown(string(found.ID)), alike.Explain(found.Err, flagOf))
 			return nil
 		}
 		if found.Exact {
@@ -157,7 +163,6 @@ func (f *searching) search(cmd *cobra.Command, q feed.Queries, problems []corpus
 		}
 		return rows.write(found)
 	})
-	flush()
 	if err := errors.Join(err, rows.flush()); err != nil {
 		return err
 	}

@@ -1,14 +1,14 @@
 package main
 
-import "github.com/alike-dev/alike/internal/setting"
+import (
+	"github.com/alike-dev/alike/internal/recipeflags"
+	"github.com/alike-dev/alike/internal/setting"
+)
 
-// flags are the flags of the command line for the settings of the library that messages name.
+// flags are the flags of the command line for the settings of the library that messages name, but for those of
+// package recipeflags.
 var flags = map[setting.Name]string{
-	setting.Banding:     "--bands",
-	setting.BucketCap:   "--bucket-cap",
-	setting.Candidates:  "--candidates",
 	setting.Containment: "--containment",
-	setting.Distance:    "--distance",
 	setting.Field:       "--field",
 	setting.Format:      "--format",
 	setting.Fresh:       "--fresh",
@@ -19,21 +19,17 @@ var flags = map[setting.Name]string{
 	setting.Keys:        "--keys",
 	setting.Match:       "--match",
 	setting.MaxRecord:   "--max-record",
-	setting.Measure:     "--measure",
 	setting.Memory:      "--memory",
 	setting.Model:       "--model",
 	setting.OnError:     "--on-error",
 	setting.NoSync:      "--no-sync",
 	setting.Pipe:        "--pipe",
 	setting.Precision:   "--precision",
-	setting.Recall:      "--recall",
-	setting.Shared:      "--shared",
 	setting.Star:        "--cluster star",
+	setting.TagPrefix:   "--tag-prefix",
 	setting.TextField:   "--text-field",
-	setting.Threshold:   "--threshold",
 	setting.Top:         "--top",
 	setting.Truth:       "--truth",
-	setting.Verify:      "--verify",
 	setting.With:        "--with",
 	setting.Work:        "--work",
 }
@@ -42,6 +38,9 @@ var flags = map[setting.Name]string{
 func flagOf(field string) string {
 	if flag, ok := flags[setting.Name(field)]; ok {
 		return flag
+	}
+	if flag, ok := recipeflags.Flag(setting.Name(field)); ok {
+		return "--" + flag
 	}
 	return field
 }

@@ -31,7 +31,7 @@ func TestEverySettingThatMessagesNameIsAFlag(t *testing.T) {
 		commands = append(commands, c.Commands()...)
 	}
 	for _, c := range commands {
-		for name := range flags {
+		for _, name := range setting.Names {
 			flag, _, _ := strings.Cut(flagOf(string(name)), " ")
 			if c.Flags().Lookup(strings.TrimPrefix(flag, "--")) != nil {
 				known[string(name)] = true

@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alike-dev/alike"
+	"github.com/alike-dev/alike/internal/recipeflags"
+	"github.com/alike-dev/alike/measure"
 )
 
 const sketchHelp = `Print the fingerprint of every document.
@@ -23,6 +25,9 @@ bit first, in base64; with bottomk it is the hashes, ascending, little-endian. I
 is not UTF-8, id_bytes has its bytes as base64. alike pairs and alike dedup take
 such a file instead of the texts. The schemes of other commands are oph, kmins and
 bottomk; fingerprints can also be simhash and fastsimhash, of any number of bits.
+
+With --measure weighted-jaccard a shingle counts as often as it occurs, in signatures of
+any MinHash scheme, and pairs and dedup of such fingerprints estimate that similarity.
 
 With --preset, the fingerprint is that of another program, byte for byte:
   hash4j-fastsimhash, hash4j-simhash
@@ -41,71 +46,92 @@ const sketchExamples = `  alike sketch news.jsonl > fingerprints.jsonl
   alike sketch news.jsonl --preset hash4j-fastsimhash --bits 1024
   alike sketch names.jsonl --preset exlsh-char --ngram 2 --hash xxh3`
 
+// sketching are the flags of alike sketch.
+type sketching struct {
+	text   recipeflags.Text
+	scheme recipeflags.Sketch
+	preset recipeflags.Fingerprint
+	counts choice
+	input  inputFlags
+	output string
+	hex    bool
+}
+
 func newSketch() *cobra.Command {
-	var (
-		text    textFlags
-		scheme  schemeFlags
-		preset  presetFlags
-		input   inputFlags
-		output  string
-		asHex   bool
-		written fingerprintWriter
-	)
+	var f sketching
 	cmd := &cobra.Command{
 		Use:     "sketch INPUT... [-o FILE]",
 		Short:   "Print the fingerprint of every document",
 		Long:    sketchHelp,
 		Example: sketchExamples,
 		Args:    inputs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c := alike.Config{Inputs: args}
-			err := checkEnding("-o", output, lineEndings)
-			if err != nil {
-				return err
-			}
-			if c.Features, err = text.options(); err != nil {
-				return err
-			}
-			if c.Texts, err = preset.scheme(&text, cmd.Flags()); err != nil {
-				return err
-			}
-			if err := scheme.apply(&c, cmd.Flags()); err != nil {
-				return err
-			}
-			if err := input.apply(&c); err != nil {
-				return err
-			}
-			useObjects(cmd, &c.Corpus)
-			c.Reads = append(text.reads(), scheme.reads()...)
-			var out outputFile
-			c.Outputs = append(c.Outputs, cmp.Or(output, "-"))
-			c.Begin = func() error { return out.open(cmd, output) }
-			defer out.discard()
-			done := input.follow(cmd, &c)
-			buffer := bufio.NewWriterSize(&out, 1<<16)
-			signatures, err := c.SketchRecipe()
-			if err != nil {
-				return err
-			}
-			written = fingerprintWriter{scheme: signatures.Signature(), encoder: json.NewEncoder(buffer), hex: asHex}
-			c.Commit = func() error { return errors.Join(buffer.Flush(), out.commit()) }
-			summary, err := alike.Sketch(cmd.Context(), c, written.write)
-			done(err)
-			if err != nil {
-				return err
-			}
-			return input.finish(cmd, summary)
-		},
+		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` for the fingerprints (default: standard output)")
-	cmd.Flags().BoolVar(&asHex, "hex", false, "signatures in hexadecimal")
-	text.add(cmd.Flags())
-	scheme.add(cmd.Flags())
-	preset.add(cmd.Flags())
-	input.add(cmd.Flags())
+	cmd.Flags().StringVarP(&f.output, "output", "o", "", "`file` for the fingerprints (default: standard output)")
+	cmd.Flags().BoolVar(&f.hex, "hex", false, "signatures in hexadecimal")
+	f.text.Add(cmd.Flags())
+	f.scheme.Add(cmd.Flags())
+	f.counts = choose(measure.Jaccard.String(), measure.WeightedJaccard.String())
+	cmd.Flags().Var(&f.counts, "measure", "the similarity that signatures estimate: jaccard, or weighted-jaccard, where a shingle counts as often as it occurs")
+	f.preset.Add(cmd.Flags())
+	f.input.add(cmd.Flags())
 	cmd.Flags().SortFlags = false // in the order of the work
 	completeChoices(cmd)
 	return cmd
+}
+
+func (f *sketching) run(cmd *cobra.Command, inputs []string) error {
+	c, err := f.config(cmd, inputs)
+	if err != nil {
+		return err
+	}
+	var out outputFile
+	c.Outputs = append(c.Outputs, cmp.Or(f.output, "-"))
+	c.Begin = func() error { return out.open(cmd, f.output) }
+	defer out.discard()
+	done := f.input.follow(cmd, &c)
+	buffer := bufio.NewWriterSize(&out, 1<<16)
+	signatures, err := c.SketchRecipe()
+	if err != nil {
+		return err
+	}
+	written := fingerprintWriter{scheme: signatures.Signature(), encoder: json.NewEncoder(buffer), hex: f.hex}
+	c.Commit = func() error { return errors.Join(buffer.Flush(), out.commit()) }
+	summary, err := alike.Sketch(cmd.Context(), c, written.write)
+	if err := done(err); err != nil {
+		return err
+	}
+	return f.input.finish(cmd, summary)
+}
+
+// config builds the configuration for inputs, without their outputs.
+func (f *sketching) config(cmd *cobra.Command, inputs []string) (alike.Config, error) {
+	c := alike.Config{Inputs: inputs}
+	err := checkEnding("-o", f.output, lineEndings)
+	if err != nil {
+		return c, err
+	}
+	if c.Features, err = f.text.Options(); err != nil {
+		return c, err
+	}
+	if c.Texts, err = f.preset.Scheme(&f.text, cmd.Flags()); err != nil {
+		return c, err
+	}
+	if c.Sketch, err = f.scheme.Scheme(cmd.Flags()); err != nil {
+		return c, err
+	}
+	if c.Measure, err = measure.Parse(f.counts.value); err != nil {
+		return c, err
+	}
+	if c.Measure == measure.WeightedJaccard && (c.Texts != nil || f.scheme.IsSimHash()) {
+		return c, usagef("--measure weighted-jaccard is for MinHash: Hamming distances estimate no such similarity, leave it out")
+	}
+	if err := f.input.apply(&c); err != nil {
+		return c, err
+	}
+	useObjects(cmd, &c.Corpus)
+	c.Reads = append(f.text.Reads(), f.scheme.Reads()...)
+	return c, nil
 }
 
 // fingerprintWriter writes fingerprints as JSON lines.

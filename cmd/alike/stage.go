@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alike-dev/alike/corpus/objects"
+	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/linkage"
 	"github.com/alike-dev/alike/lsh"
@@ -22,8 +23,16 @@ alike stage list prints the stages in order, each with its number of tasks. Task
 object in the plan's work folder, always the same bytes, when it is complete. When all
 tasks of a stage are done the next one can begin; the last stage, publish, puts the
 results into their place. A task takes one thread (match of a join all processors) and
-about the memory of the plan. A task whose object exists is not run again, so that the
-same loop continues after failures.
+about the memory of the plan. A task that is done is not run again, so that the same
+loop continues after failures. One that writes results is done while these are there and
+as it has written them.
+
+Tasks exit with 0, or 1 if they fail. Only publish exits with 3 if some input was skipped,
+whichever task has skipped it, so its status is that of the run. A scheduler must not take
+that for a failure.
+
+The first stage, and write, skip what cannot be used. --skipped FILE lists it, a file for
+each task; the last stage counts all.
 
 With --pipe an engine runs the task: it passes the task's blocks through standard input
 and takes blocks from standard output (docs/cluster.md). alike stage pack
@@ -39,7 +48,7 @@ const stageExamples = `  alike stage list --plan plan.json
 const packStage = "pack"
 
 func newStage() *cobra.Command {
-	var plan, memory string
+	var plan, memory, skippedFile string
 	var task int
 	var again, pipe, columns, print, asJSON, quiet bool
 	cmd := &cobra.Command{
@@ -51,6 +60,10 @@ func newStage() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if plan == "" {
 				return usagef("--plan is missing: name what alike plan has written")
+			}
+			piped := pipe || args[0] == packStage
+			if err := streamsOfStage(plan, piped, piped || print || asJSON || args[0] == "list"); err != nil {
+				return err
 			}
 			buckets := new(objects.Store).Bucket
 			p, err := runner.Open(cmd.Context(), plan, buckets)
@@ -73,12 +86,17 @@ func newStage() *cobra.Command {
 				}
 			}
 			limitHeap(o.Memory)
-			skipped := newSkips(cmd.ErrOrStderr())
-			if !quiet {
-				o.OnSkip = skipped.add
+			list, err := stageSkipList(cmd, p, plan, skippedFile, piped)
+			if err != nil {
+				return err
 			}
-			err = runStage(cmd, p, args[0], task, pipe, asJSON, o)
-			skipped.flush()
+			skipped := newSkips(cmd.ErrOrStderr(), quiet, nil)
+			o.OnSkip = skipped.add
+			o.Begin = func() error { // a task that was run before lists nothing, and the list of then stays
+				skipped.list = list
+				return nil
+			}
+			err = skipped.end(runStage(cmd, p, args[0], task, pipe, asJSON, quiet, o))
 			if errors.Is(err, stage.ErrStage) {
 				return usageError{fmt.Errorf("%w; alike stage list --plan %s lists them", err, plan)}
 			}
@@ -89,17 +107,46 @@ func newStage() *cobra.Command {
 	f.StringVar(&plan, "plan", "", "`file` or URL of the plan")
 	f.IntVar(&task, "task", -1, "number of the task, from 0 on")
 	f.StringVar(&memory, "memory", "", "memory of the process, such as 2GiB (default: as the plan says)")
-	f.BoolVar(&again, "again", false, "run the task even if its object exists")
+	f.BoolVar(&again, "again", false, "run the task even if it is done")
 	f.BoolVar(&pipe, "pipe", false, "for engines: blocks come from standard input and go to standard output")
 	f.BoolVar(&columns, "columns", false, "with pack, for engines: documents come as columns of strings, and not as lines of JSON")
 	f.BoolVar(&print, "print", false, "for engines: the blocks that the task makes go to standard output, and not to the plan's --work")
 	f.BoolVar(&asJSON, "json", false, "with list: JSON, an object a stage, with the streams that it reads and writes; with publish: the summary as JSON; with match: what the join says, as JSON")
-	f.BoolVar(&quiet, "quiet", false, "no list of skipped records")
+	f.BoolVar(&quiet, "quiet", false, "nothing about skipped records")
+	f.StringVar(&skippedFile, "skipped", "", "for the stages that read the inputs, and write: "+skippedHelp+"; a file for each task")
 	f.SortFlags = false
 	return cmd
 }
 
-func runStage(cmd *cobra.Command, p *runner.Plan, name string, task int, pipe, asJSON bool, o runner.Options) error {
+// streamsOfStage checks the standard streams that a task reads or writes.
+func streamsOfStage(plan string, reads, writes bool) error {
+	read, written := named(plan), named()
+	if reads {
+		read = append(read, "-")
+	}
+	if writes {
+		written = append(written, "-")
+	}
+	_, err := keepApart(written, read)
+	return err
+}
+
+// stageSkipList returns the list of what a task skips, nil for none.
+func stageSkipList(cmd *cobra.Command, p *runner.Plan, plan, path string, engine bool) (*skipList, error) {
+	if path == "" {
+		return nil, nil
+	}
+	if engine {
+		return nil, usagef("--skipped is about inputs, and an engine reads them itself: leave it out")
+	}
+	reads := []string{plan}
+	for _, f := range p.Files {
+		reads = append(reads, f.Path)
+	}
+	return newSkipList(cmd, path), errors.Join(checkSkipped(path), dedup.Apart([]string{path, "-", dedup.StandardError}, reads))
+}
+
+func runStage(cmd *cobra.Command, p *runner.Plan, name string, task int, pipe, asJSON, quiet bool, o runner.Options) error {
 	switch {
 	case name == packStage:
 		return runner.Pack(cmd.Context(), p, task, cmd.InOrStdin(), cmd.OutOrStdout(), o)
@@ -122,10 +169,18 @@ func runStage(cmd *cobra.Command, p *runner.Plan, name string, task int, pipe, a
 	case s == nil:
 		return nil
 	case asJSON:
-		return printJSON(cmd, s)
-	case o.OnSkip == nil:
-		return nil
+		err = printJSON(cmd, s)
+	case !quiet:
+		tellRun(cmd, p, s)
 	}
+	if err == nil && s.Skipped > 0 {
+		err = errSkipped
+	}
+	return err
+}
+
+// tellRun says what has come of a run.
+func tellRun(cmd *cobra.Command, p *runner.Plan, s *runner.Summary) {
 	if s.Join != nil {
 		fmt.Fprint(cmd.ErrOrStderr(), s.Join)
 	}
@@ -141,7 +196,6 @@ func runStage(cmd *cobra.Command, p *runner.Plan, name string, task int, pipe, a
 		fmt.Fprintf(cmd.ErrOrStderr(), "documents in buckets of more than %d: %d were compared with the first %d of their buckets only, so pairs of them may be missing; raise --bucket-cap, and plan again\n",
 			p.BucketCap, s.Missed, lsh.Hubs)
 	}
-	return nil
 }
 
 func listStages(cmd *cobra.Command, p *runner.Plan, asJSON bool) error {
@@ -156,8 +210,9 @@ func listStages(cmd *cobra.Command, p *runner.Plan, asJSON bool) error {
 			Streams map[string]stage.Stream `json:"streams"` // by name, with their numbers in blocks
 		}{p.Digest, stages, stage.Streams()})
 	}
+	out := printed(cmd)
 	for _, s := range stages {
-		fmt.Fprintln(cmd.OutOrStdout(), s.Name, s.Tasks)
+		fmt.Fprintln(out, s.Name, s.Tasks)
 	}
 	return nil
 }

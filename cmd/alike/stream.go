@@ -17,6 +17,7 @@ import (
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/index"
 	"github.com/alike-dev/alike/index/stream"
+	"github.com/alike-dev/alike/internal/recipeflags"
 )
 
 const streamHelp = `Drop near-duplicates from a stream.
@@ -27,8 +28,10 @@ a kept one that is still in the window; of several, the first one counts.
 
 The window is the last 1,000,000 kept records, or --window-docs, or --window, a span
 of time: with --time-field by the time of the event in the record, otherwise by
-the time of its arrival. Times are RFC 3339 and similar, or numbers of seconds,
-milli-, micro- or nanoseconds since 1970. Two records are compared if their times are
+the time of its arrival. Times are dates with the year first (RFC 3339) or with the
+name of the month (21 Nov 2026 10:00, 21-Nov-2026, Nov 21, 2026, Sat, 21 Nov 2026
+10:00:00 GMT), or numbers of seconds, milli-, micro- or nanoseconds since 1970, told
+apart by their size: 13 digits are milliseconds. Two records are compared if their times are
 not further apart than the window. Records may come late by --late; one that is
 older than window and --late together is compared with the records in the window, and
 passed on, but not remembered. A time ahead of the clock of this machine by more than
@@ -49,7 +52,10 @@ distance of fingerprints.
 
 --duplicates lists dropped records, a JSON object a line: id, duplicate_of, similarity.
 With --tag JSON records are not dropped: they are passed on with two more fields,
-duplicate_of and similarity. A record that cannot be read is skipped and named.`
+duplicate_of and similarity; --tag-prefix stands before these names. A record that has a
+field of such a name already is skipped, since it would have two. A record that cannot be
+read is skipped; the first ones of a kind are named, all are counted by kind every 10
+seconds and at the end, and --skipped appends each to a file.`
 
 const streamExamples = `  tail -F articles.jsonl | alike stream > new.jsonl
   alike stream --window 24h --time-field published --late 10m < feed.jsonl > kept.jsonl
@@ -59,10 +65,11 @@ const streamExamples = `  tail -F articles.jsonl | alike stream > new.jsonl
 // streamFlags are the flags of the command itself.
 type streamFlags struct {
 	livingFlags
-	window     windowFlags
+	window     recipeflags.Window
 	timeField  string
 	duplicates string
 	tag        bool
+	tagPrefix  string
 	state      string
 	replay     int
 	metrics    string
@@ -79,12 +86,13 @@ func newStream() *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	cmd.Flags().SortFlags = false // in the order of the work
-	f.window.add(cmd.Flags())
+	f.window.Add(cmd.Flags())
 	cmd.Flags().StringVar(&f.timeField, "time-field", "", "field or column with the time of the event, for --window (default: the time at which a record arrives)")
 	cmd.Flags().StringVar(&f.state, "state", "", "`folder` for kept records, which outlives the process (default: memory)")
 	cmd.Flags().IntVar(&f.replay, "replay", stream.DefaultReplay, "with --state: how many of the last records read are recognised when they are replayed, eight bytes each on disk; 0: none")
 	cmd.Flags().StringVar(&f.duplicates, "duplicates", "", "append the dropped records to this `file`")
 	cmd.Flags().BoolVar(&f.tag, "tag", false, "mark duplicates with duplicate_of and similarity instead of dropping them")
+	cmd.Flags().StringVar(&f.tagPrefix, "tag-prefix", "", "with --tag: what stands before both names, where records have fields of these names")
 	cmd.Flags().StringVar(&f.metrics, "metrics", "", "serve metrics for Prometheus at this `address`, such as :9090, under /metrics")
 	f.add(cmd.Flags(), false)
 	completeChoices(cmd)
@@ -96,7 +104,7 @@ func (f *streamFlags) run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	if o.Window, err = f.window.window(cmd.Flags()); err != nil {
+	if o.Window, err = f.window.Window(cmd.Flags()); err != nil {
 		return err
 	}
 	if f.replay < 0 {
@@ -108,6 +116,12 @@ func (f *streamFlags) run(cmd *cobra.Command) (err error) {
 	}
 	if f.tag && cmp.Or(c.Corpus.Format, corpus.JSONL) != corpus.JSONL {
 		return usagef("--tag adds fields to JSON objects: for --format %s take --duplicates", c.Corpus.Format)
+	}
+	if f.tagPrefix != "" && !f.tag {
+		return usagef("--tag-prefix is for --tag: add it, or leave --tag-prefix out")
+	}
+	if c.Corpus.Visit, err = keepApartFromIndex(f.state, []string{"-", f.duplicates, f.input.skipped}, append(c.Reads, "-")); err != nil {
+		return err
 	}
 	sources, _, err := corpus.Find(cmd.Context(), c.Inputs, c.Corpus)
 	if err != nil {
@@ -125,7 +139,7 @@ func (f *streamFlags) run(cmd *cobra.Command) (err error) {
 	}
 	defer func() { err = errors.Join(err, x.Close()) }()
 	config := stream.Config{
-		Index: x, Source: sources[0], Corpus: c.Corpus, TimeField: f.timeField, Out: cmd.OutOrStdout(), Tag: f.tag, Threads: c.Threads,
+		Index: x, Source: sources[0], Corpus: c.Corpus, TimeField: f.timeField, Out: cmd.OutOrStdout(), Tag: f.tag, TagPrefix: f.tagPrefix, Threads: c.Threads,
 	}
 	if f.duplicates != "" {
 		list, err := os.OpenFile(f.duplicates, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
@@ -135,14 +149,42 @@ func (f *streamFlags) run(cmd *cobra.Command) (err error) {
 		defer func() { err = errors.Join(err, list.Close()) }()
 		config.Duplicates = list
 	}
+	say := &lineWriter{out: cmd.ErrOrStderr()}
+	list := appendedList(f.input.skipped)
+	if list != nil { // now, not hours later with the first record to list
+		if err := list.begin(); err != nil {
+			return err
+		}
+	}
+	skipped := newSkips(say, f.input.quiet, list)
+	skipped.fail = c.OnError == dedup.OnErrorFail
 	if f.metrics != "" {
-		stop, err := serveMetrics(f.metrics, x)
+		config.Counts = new(stream.Counts)
+		stop, err := serveMetrics(f.metrics, x, config.Counts)
 		if err != nil {
 			return fmt.Errorf("--metrics: %w", err)
 		}
 		defer stop()
 	}
-	return f.follow(cmd, config, c.OnError)
+	return f.follow(cmd, say, config, skipped)
+}
+
+// appendedList returns a list of what is skipped that grows line by line, nil for "". It belongs to no run: a stream that
+// is started again goes on with it.
+func appendedList(path string) *skipList {
+	if path == "" {
+		return nil
+	}
+	var file *os.File
+	return &skipList{
+		path: path,
+		open: func() (_ io.Writer, err error) {
+			file, err = os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+			return file, err
+		},
+		commit: func() error { return file.Close() },
+		abort:  func() { _ = file.Close() }, // written lines stay
+	}
 }
 
 // index returns the index that the stream fills.
@@ -158,26 +200,14 @@ func (f *streamFlags) index(o index.Options, memory int64) (*index.Index, error)
 }
 
 // follow runs the stream and reports its progress.
-func (f *streamFlags) follow(cmd *cobra.Command, config stream.Config, onError dedup.OnError) error {
-	say := newLineWriter(cmd.ErrOrStderr())
-	skipped := newSkips(say.out)
-	config.OnSkip = func(p *corpus.Problem) error {
-		if onError == dedup.OnErrorFail {
-			return p
-		}
-		if !f.input.quiet {
-			say.mu.Lock()
-			defer say.mu.Unlock()
-			skipped.add(p)
-		}
-		return nil
-	}
-	counters := startCounters(say, config.Index, f.input.quiet)
+func (f *streamFlags) follow(cmd *cobra.Command, say io.Writer, config stream.Config, skipped *skips) (err error) {
+	defer func() { err = skipped.end(err) }()
+	config.OnSkip = skipped.take
+	counters := startCounters(say, config.Index, skipped, f.input.quiet)
 	summary, err := stream.Run(cmd.Context(), config)
 	counters()
-	skipped.flush()
 	if !f.input.quiet {
-		say.printf("%s; %s in the window\n", describeStream(summary), count(config.Index.Stats().Documents, "record"))
+		fmt.Fprintf(say, "%s; %s in the window\n", describeStream(summary), count(config.Index.Stats().Documents, "record"))
 	}
 	if err == nil && summary.Skipped > 0 {
 		return errSkipped
@@ -199,21 +229,21 @@ func describeStream(s stream.Summary) string {
 	return b.String()
 }
 
-// lineWriter writes lines from several goroutines.
+// lineWriter writes lines from several goroutines, each in one piece.
 type lineWriter struct {
 	mu  sync.Mutex
 	out io.Writer
 }
 
-func newLineWriter(out io.Writer) *lineWriter { return &lineWriter{out: out} }
-
-func (w *lineWriter) printf(format string, args ...any) {
-	fmt.Fprintf(w.out, format, args...)
+func (w *lineWriter) Write(line []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.out.Write(line)
 }
 
-// startCounters reports the progress of the stream now and then, until the function that it returns
-// is called.
-func startCounters(say *lineWriter, x *index.Index, quiet bool) (stop func()) {
+// startCounters reports the progress of the stream now and then, and what was skipped since, until the function that
+// it returns is called.
+func startCounters(say io.Writer, x *index.Index, skipped *skips, quiet bool) (stop func()) {
 	if quiet {
 		return func() {}
 	}
@@ -228,11 +258,10 @@ func startCounters(say *lineWriter, x *index.Index, quiet bool) (stop func()) {
 				return
 			case <-tick.C:
 				s := x.Stats()
-				say.mu.Lock()
-				say.printf("stream: %s, %s/s, %s dropped, %s in the window, %s\n", count(s.Checked, "record"),
+				fmt.Fprintf(say, "stream: %s, %s/s, %s dropped, %s in the window, %s\n", count(s.Checked, "record"),
 					humanize.Comma((s.Checked-before)/int64(logInterval/time.Second)), humanize.Comma(s.Duplicates),
 					humanize.Comma(s.Documents), humanize.IBytes(uint64(s.TableBytes+s.SlotBytes+s.StoreBytes)))
-				say.mu.Unlock()
+				skipped.soFar()
 				before = s.Checked
 			}
 		}

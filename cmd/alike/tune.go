@@ -9,6 +9,7 @@ import (
 
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/internal/recipeflags"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/minhash"
 )
@@ -31,7 +32,7 @@ const tuneExamples = `  alike tune --threshold 0.8
   alike tune --measure cosine --threshold 0.9`
 
 func newTune() *cobra.Command {
-	var by choice
+	var by string
 	var threshold, recall float64
 	var hashes, bits int
 	var asJSON bool
@@ -42,11 +43,11 @@ func newTune() *cobra.Command {
 		Example: tuneExamples,
 		Args:    exactly(0, "a threshold is given as --threshold 0.8"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			m, err := measure.Parse(by.value)
+			m, err := measure.Parse(by)
 			if err != nil {
 				return usageError{err}
 			}
-			if err := checkThreshold(m, threshold, recall); err != nil {
+			if err := recipeflags.CheckThreshold(m, threshold, recall); err != nil {
 				return err
 			}
 			limit, err := measure.NewThreshold(m, threshold)
@@ -56,6 +57,9 @@ func newTune() *cobra.Command {
 			if _, err := minhash.OPH(hashes, bits, 1); err != nil {
 				return usageError{err}
 			}
+			if _, err := keepApart([]string{"-"}, nil); err != nil {
+				return err
+			}
 			tuning, err := alike.TuneFor(limit, recall, hashes, bits)
 			if err != nil {
 				return usageError{err}
@@ -63,12 +67,12 @@ func newTune() *cobra.Command {
 			if asJSON {
 				return printJSON(cmd, tuning)
 			}
-			printTuning(cmd.OutOrStdout(), tuning)
+			printTuning(printed(cmd), tuning)
 			return nil
 		},
 	}
 	flags := cmd.Flags()
-	addMeasure(flags, &by)
+	recipeflags.AddMeasure(flags, &by)
 	flags.Float64Var(&threshold, "threshold", dedup.DefaultThreshold, "similarity from which pairs are wanted, above 0 and up to 1")
 	flags.Float64Var(&recall, "recall", dedup.DefaultRecall, "share of the pairs at the threshold to be found, on average over seeds")
 	flags.IntVar(&hashes, "hashes", alike.DefaultScheme().K(), "components of the signature")

@@ -3,11 +3,11 @@ package main
 import (
 	"fmt"
 	"runtime"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
 	"github.com/alike-dev/alike"
+	"github.com/alike-dev/alike/internal/version"
 	"github.com/alike-dev/alike/shingle"
 )
 
@@ -17,19 +17,17 @@ func newVersion() *cobra.Command {
 		Short: "Print the version and the default schemes",
 		Args:  exactly(0, "there is nothing to name"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			version, revision := "unknown", ""
-			if info, ok := debug.ReadBuildInfo(); ok {
-				version = info.Main.Version
-				for _, s := range info.Settings {
-					if s.Key == "vcs.revision" {
-						revision = " " + s.Value
-					}
-				}
+			if _, err := keepApart([]string{"-"}, nil); err != nil {
+				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "alike %s%s\n%s %s/%s\n%s\n%s\n", version, revision,
-				runtime.Version(), runtime.GOOS, runtime.GOARCH,
-				shingle.Options{}.String(), alike.DefaultScheme())
+			printVersion(cmd)
 			return nil
 		},
 	}
+}
+
+func printVersion(cmd *cobra.Command) {
+	fmt.Fprintf(cmd.OutOrStdout(), "alike %s\n%s %s/%s\n%s\n%s\n", version.Text(),
+		runtime.Version(), runtime.GOOS, runtime.GOARCH,
+		shingle.Options{}.String(), alike.DefaultScheme())
 }

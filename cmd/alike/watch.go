@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -16,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
-	"golang.org/x/term"
 
 	"github.com/alike-dev/alike"
 )
@@ -80,32 +78,31 @@ var units = map[string]string{
 	"write":   "documents",
 }
 
-// follow makes a run report to standard error, and returns the function that ends this, which is
-// called with the run's error.
-func (f *inputFlags) follow(cmd *cobra.Command, c *alike.Config) func(error) {
+// follow makes a run report to standard error, and list what it skips. It returns the function that ends this: it is
+// called with the run's error, and returns that or its own.
+func (f *inputFlags) follow(cmd *cobra.Command, c *alike.Config) func(error) error {
+	skipped := newSkips(cmd.ErrOrStderr(), f.quiet, newSkipList(cmd, f.skipped))
+	c.OnSkip = skipped.add
 	if f.quiet {
-		return func(error) {}
+		return skipped.end
 	}
 	var w *watch
-	stderr, ok := cmd.ErrOrStderr().(*os.File)
+	screen, ok := cmd.ErrOrStderr().(*printer)
 	switch {
 	case f.progress.value == progressJSON:
 		w = watchEvents(cmd.ErrOrStderr(), eventInterval)
-	case ok && term.IsTerminal(int(stderr.Fd())):
-		w = watchTerminal(stderr)
+	case ok && screen.terminal() != nil:
+		w = watchTerminal(screen.terminal()) // bars move the cursor
 	default:
 		w = watchLines(cmd.ErrOrStderr(), logInterval)
 	}
 	c.Progress = w
-	skipped := &skips{say: func(message string) { w.tell("skip", "skipped ", message) }}
-	c.OnSkip = skipped.add
-	c.OnNotice = func(n alike.Notice) {
-		skipped.flush()
-		w.tell("notice", "", n.Explain(flagOf))
-	}
-	return func(err error) {
-		skipped.flush()
+	skipped.say = func(message string) { w.tell("skip", "skipped ", message) }
+	c.OnNotice = func(n alike.Notice) { w.tell("notice", "", n.Explain(flagOf)) }
+	return func(err error) error {
+		err = skipped.end(err)
 		w.close(err)
+		return err
 	}
 }
 
@@ -253,7 +250,8 @@ func (w *watch) closeBars() {
 	w.bars = nil
 }
 
-// tell reports something to people or to a program. For people label is printed before it.
+// tell reports something to people or to a program. For people label is printed before it, and above
+// bars, which are not written through a printer.
 func (w *watch) tell(kind, label, message string) {
 	if w.json {
 		w.send(event{Event: kind, Message: message})
@@ -275,7 +273,7 @@ func writeEvent(out io.Writer, e event) {
 	if err != nil {
 		panic(err) // numbers and strings: a bug of this program
 	}
-	_, _ = out.Write(append(line, '\n')) // a run does not fail because nobody listens
+	_, _ = out.Write(append(visibleJSON(line), '\n')) // a run does not fail because nobody listens
 }
 
 // sendProgress reports the progress of a stage. It reads the counts while no other event is

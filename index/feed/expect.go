@@ -10,6 +10,16 @@ import (
 // Expected is an estimate, from a sample, of how many documents and keys an index will have.
 type Expected struct{ Documents, Keys int64 }
 
+// Where returns where the keys belong in an index that will be opened with the options, and what it needs with keys in
+// memory: they are there if o.Memory has room for them and a tenth more.
+func (e Expected) Where(o index.OpenOptions) (keys index.Keys, needed int64) {
+	needed = o.Ceiling(e.Documents, e.Keys)
+	if o.Memory > 0 && needed+needed/10 > o.Memory {
+		keys = index.KeysOnDisk
+	}
+	return keys, needed
+}
+
 // The largest sample that Expect reads.
 const (
 	sampleFiles  = 16        // files

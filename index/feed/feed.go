@@ -33,14 +33,19 @@ type Config struct {
 }
 
 // Summary counts records. Of Run, Read = Added + Skipped.
-type Summary struct{ Read, Added, Skipped int64 }
+type Summary struct {
+	Read, Added, Skipped int64
+	// Of an Index with index.Options.ByID: documents that have left it since an added one has their id, and added
+	// ones that were named apart (index.Document.Made). A Builder tells both when it is finished.
+	Replaced, Apart int64
+}
 
 // blockSize is how many bytes of a file a goroutine takes at once. It is also about how many bytes the
 // index stores in one batch.
 const blockSize = 512 << 10
 
 // Run adds the records of all sources in order, with the values of the index's columns. The id of a
-// record without one is its file, or file:line. When Run has returned nil, the documents of an Index
+// record without one is its file, or file:line; that of a line is made up (index.Document.Made). When Run has returned nil, the documents of an Index
 // survive a crash; those of a Builder do so when the Builder is finished.
 //
 // After an error an Index holds some of the documents. A repeated run adds all of them; with
@@ -124,7 +129,7 @@ func (w *worker) Prepare(f *corpus.File, b *corpus.Block, line int64) error {
 			err = w.add(f, &r, line)
 		}
 		if err != nil {
-			w.problems = append(w.problems, f.Problem(line+r.Line, r.Offset, err))
+			w.problems = append(w.problems, f.RecordProblem(line, &r, err))
 		}
 	}
 	w.parser.Trim()
@@ -132,7 +137,7 @@ func (w *worker) Prepare(f *corpus.File, b *corpus.Block, line int64) error {
 }
 
 func (w *worker) add(f *corpus.File, r *corpus.Record, line int64) error {
-	d := index.Document{ID: r.ID, Text: r.Text, Columns: r.Fields[:w.columns]}
+	d := index.Document{ID: r.ID, Text: r.Text, Encoding: r.Encoding, Columns: r.Fields[:w.columns]}
 	if w.TimeField != "" {
 		at, err := stream.ParseTime(r.Fields[w.columns])
 		if err != nil {
@@ -142,7 +147,7 @@ func (w *worker) add(f *corpus.File, r *corpus.Record, line int64) error {
 	}
 	if d.ID == nil {
 		w.id = f.Source().AppendID(w.id[:0], line+r.Line)
-		d.ID = w.id
+		d.ID, d.Made = w.id, f.Source().MakesIDs()
 	}
 	w.batch.Add(d)
 	return nil
@@ -155,5 +160,8 @@ func (w *worker) Commit() error {
 	if err := w.allDamaged(w.problems); err != nil {
 		return err
 	}
-	return w.Index.Add(w.batch)
+	err := w.Index.Add(w.batch)
+	w.summary.Replaced += w.batch.Replaced()
+	w.summary.Apart += w.batch.Apart()
+	return err
 }

@@ -77,7 +77,7 @@ func (w *searcher) Prepare(f *corpus.File, b *corpus.Block, line int64) error {
 	w.parser.Start(f, b)
 	for r := (corpus.Record{}); w.parser.Next(&r); {
 		if r.Err != nil {
-			w.problems = append(w.problems, f.Problem(line+r.Line, r.Offset, r.Err))
+			w.problems = append(w.problems, f.RecordProblem(line, &r, r.Err))
 			continue
 		}
 		found := Found{ID: bytes.Clone(r.ID)}
@@ -85,6 +85,7 @@ func (w *searcher) Prepare(f *corpus.File, b *corpus.Block, line int64) error {
 			found.ID = f.Source().AppendID(nil, line+r.Line)
 		}
 		o := w.Options
+		o.Encoding = r.Encoding
 		found.Matches, found.Err = w.searcher.Search(r.Text, o)
 		if w.OrExact && errors.Is(found.Err, index.ErrRecall) {
 			o.Exact = true

@@ -24,10 +24,12 @@ import (
 	"fmt"
 	"io/fs"
 	"runtime"
+	"slices"
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/index"
+	"github.com/alike-dev/alike/index/feed"
 	"github.com/alike-dev/alike/index/internal/intake"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/scratch"
@@ -57,6 +59,7 @@ type Collection struct {
 	options Options
 	x       *index.Index // nil before Begin
 	run     progress
+	streams bool                     // an input can be read only once
 	added   func(*index.Index) error // called after each batch; nil except in tests
 }
 
@@ -72,6 +75,8 @@ type progress struct {
 	Sum   uint32      `json:"sum"`   // checksum of their names and texts
 	Slots [][2]uint64 `json:"slots"` // ranges of their slots: first, next
 	Whole bool        `json:"whole"` // all documents of the run are added
+	Apart int64       `json:"apart"` // of the documents added: those that were named apart
+	Ended bool        `json:"ended"` // with streams: the output is in its place
 }
 
 // New returns the collection of the index in a folder. The index is opened by Begin; close the collection
@@ -99,16 +104,17 @@ func (c *Collection) Folder() (path string, names []string) { return c.dir, inde
 func (c *Collection) Recipe() recipe.Recipe { return c.options.Index.Recipe }
 
 // open opens the index, or makes it if there is none.
-func (c *Collection) open() (err error) {
+func (c *Collection) open(ctx context.Context, inputs []corpus.Source, how corpus.Options) (err error) {
 	o := c.options.Index
 	o.Beside = leastRun + scratch.Outside(c.threads())
 	o.ReadOnly = c.options.DryRun
-	if !o.ReadOnly {
-		c.x, err = index.OpenOrCreate(c.dir, o)
-	} else if c.x, err = index.Open(c.dir, o); errors.Is(err, fs.ErrNotExist) {
+	c.x, err = index.Open(c.dir, o)
+	switch missing := errors.Is(err, fs.ErrNotExist); {
+	case missing && o.ReadOnly:
 		c.x, err = index.New(o.Options)
-	}
-	if errors.Is(err, index.ErrOther) {
+	case missing:
+		c.x, err = create(ctx, c.dir, o, inputs, how)
+	case errors.Is(err, index.ErrOther):
 		err = fmt.Errorf("%w; take the settings with which %s was made, or another folder", err, c.dir)
 	}
 	if err == nil && !c.x.Options().ByID {
@@ -117,24 +123,40 @@ func (c *Collection) open() (err error) {
 	return err
 }
 
+// create makes an index whose keys are on disk if it is asked for, or memory has no room for those of the inputs.
+func create(ctx context.Context, dir string, o index.OpenOptions, inputs []corpus.Source, how corpus.Options) (*index.Index, error) {
+	if o.Memory > 0 && o.Keys == index.KeysInMemory {
+		e, _, err := feed.Expect(ctx, o.Options, inputs, how)
+		if err != nil {
+			return nil, err
+		}
+		o.Keys, _ = e.Where(o)
+	}
+	return index.Create(dir, o)
+}
+
 // leastRun is the least memory, in bytes, that a run needs for its data in addition to scratch.Outside.
 const leastRun = 32 << 20
 
 func (c *Collection) threads() int { return cmp.Or(c.options.Index.Threads, runtime.GOMAXPROCS(0)) }
 
 // Begin implements dedup.Known. It opens the index. It changes the index only with Options.Fresh.
-func (c *Collection) Begin(run string) (state string, err error) {
-	if err := c.open(); err != nil {
+func (c *Collection) Begin(ctx context.Context, run string, inputs []corpus.Source, how corpus.Options) (state string, err error) {
+	c.streams = slices.ContainsFunc(inputs, func(s corpus.Source) bool { return s.Stream })
+	if err := c.open(ctx, inputs, how); err != nil {
 		return "", err
 	}
 	before, err := c.lastRun()
 	if err != nil {
 		return "", err
 	}
-	if before.Run == run && (before.Whole || before.Added > 0) {
+	same := before.Run == run && !before.Ended
+	unfinished := before.Added > 0 && (!before.Whole || same && c.streams)
+	switch {
+	case same && (before.Whole || before.Added > 0) && !(unfinished && c.options.Fresh):
 		c.run = before
-	} else {
-		if !before.Whole && before.Added > 0 && !c.options.DryRun {
+	default:
+		if unfinished && !c.options.DryRun {
 			if err := c.undo(&before); err != nil {
 				return "", err
 			}
@@ -196,9 +218,18 @@ func (p *progress) encode() []byte {
 
 // Keep implements dedup.Known. It adds the documents that a killed run of the same name has not added yet.
 func (c *Collection) Keep(ctx context.Context, kept *dedup.Kept) error {
-	if c.run.Whole {
+	defer func() { kept.Apart = c.run.Apart }()
+	if c.run.Whole && !c.streams {
 		return nil
 	}
+	err := c.keep(ctx, kept)
+	if errors.Is(err, ErrOtherInput) {
+		err = setting.Errorf("%w; give it the input that it had, or undo what it has added with %s", err, setting.Fresh)
+	}
+	return err
+}
+
+func (c *Collection) keep(ctx context.Context, kept *dedup.Kept) error {
 	if err := c.x.FitsBeside(kept.Documents-c.run.Added, kept.Memory); err != nil {
 		return err
 	}
@@ -216,7 +247,20 @@ func (c *Collection) Keep(ctx context.Context, kept *dedup.Kept) error {
 	if k.n != kept.Documents || k.n < k.before.Added {
 		return fmt.Errorf("%w: %d documents are kept, and %d were", ErrOtherInput, k.n, max(kept.Documents, k.before.Added))
 	}
+	if c.run.Whole {
+		return nil
+	}
 	c.run.Whole = true
+	return c.note(&c.run)
+}
+
+// End implements dedup.Known. Which run has read a stream cannot be told from its name, so it stores that the run
+// has ended: the next one with this name adds its documents.
+func (c *Collection) End() error {
+	if !c.streams {
+		return nil
+	}
+	c.run.Ended = true
 	return c.note(&c.run)
 }
 
@@ -248,13 +292,13 @@ func (w *worker) Prepare(f *corpus.File, b *corpus.Block, _ int64) error {
 		if r.Err != nil {
 			continue // dedup.Run has reported it
 		}
-		name, kept, err := w.kept.Record(r.Offset)
+		name, made, kept, err := w.kept.Record(r.Offset)
 		if err != nil {
 			return err
 		}
 		if kept {
 			w.sums = append(w.sums, durable.Checksum(durable.Checksum(0, name), r.Text))
-			w.batch.Add(index.Document{ID: name, Text: r.Text})
+			w.batch.Add(index.Document{ID: name, Made: made, Text: r.Text, Encoding: r.Encoding})
 		}
 	}
 	w.parser.Trim()
@@ -281,7 +325,7 @@ func (w *worker) Commit() error {
 		return fmt.Errorf("%w: its blocks end elsewhere", ErrOtherInput)
 	}
 	w.batch.Note(func(first, next uint64) (string, []byte) {
-		w.run.Added, w.run.Sum = w.n, w.sum
+		w.run.Added, w.run.Sum, w.run.Apart = w.n, w.sum, w.run.Apart+w.batch.Apart()
 		if last := len(w.run.Slots) - 1; last >= 0 && w.run.Slots[last][1] == first {
 			w.run.Slots[last][1] = next
 		} else {

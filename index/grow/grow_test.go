@@ -111,7 +111,7 @@ func some(random *rand.Rand, n int) (docs []doc) {
 func ids(t testing.TB, fs vfs.FS, c dedup.Config, dir string) (ids []string) {
 	t.Helper()
 	known := collection(t, fs, c, dir)
-	if err := known.open(); err != nil {
+	if err := known.open(t.Context(), nil, c.Corpus); err != nil {
 		t.Fatal(err)
 	}
 	defer known.Close()
@@ -289,7 +289,7 @@ func killRuns(t *testing.T, keys index.Keys, apart int) {
 func progressed(t *testing.T, fs vfs.FS, c dedup.Config) bool {
 	t.Helper()
 	known := collection(t, fs, c, "index")
-	if err := known.open(); err != nil {
+	if err := known.open(t.Context(), nil, corpus.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	defer known.Close()
@@ -478,5 +478,111 @@ func TestAnIndexAndTheRunHaveOneCeiling(t *testing.T) {
 	}
 	if got := len(ids(t, fs, first, "index")); got != 4000 {
 		t.Errorf("the index has %d documents", got)
+	}
+}
+
+// Line n of a stream is another document each time: a run that has ended is not repeated by one that reads another
+// stream under the same name, and what has no id is not mistaken for what had its place.
+func TestEachStreamAddsItsDocuments(t *testing.T) {
+	fs, dir := vfs.NewMem(), t.TempDir()
+	c := config("-")
+	c.Output = filepath.Join(dir, "out")
+	days := []string{"{\"text\":\"one two three four\"}\n{\"text\":\"five six seven eight\"}\n", "{\"text\":\"red green blue white\"}\n"}
+	for i, day := range days {
+		c.Corpus.Stdin = strings.NewReader(day)
+		output, s, err := run(t, fs, c, "index")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := strings.Count(day, "\n"); s.Kept != int64(want) || s.Apart != int64(i) {
+			t.Fatalf("day %d: %+v\n%s", i, s, output)
+		}
+		if err := os.RemoveAll(c.Output); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := ids(t, fs, c, "index")
+	if len(got) != 3 || got[0] != "stdin.jsonl:1" || got[1] != "stdin.jsonl:2" || !regexp.MustCompile(`^stdin\.jsonl:1#[0-9a-f]{16}$`).MatchString(got[2]) {
+		t.Fatal(got)
+	}
+}
+
+// A run over a stream is killed at any write to the index. With the same stream it is repeated; with another one it is
+// refused, and undone by Fresh. Nothing of either stream is missing then, or there twice.
+func TestAKilledRunOverAStreamIsRepeatedOrUndone(t *testing.T) {
+	refused, output := 0, filepath.Join(t.TempDir(), "out")
+	for at := int64(1); ; at += 5 {
+		random := rand.New(rand.NewPCG(uint64(at), 7))
+		c := config("-")
+		c.Output = output
+		begin := func() {
+			if err := os.RemoveAll(output); err != nil {
+				t.Fatal(err)
+			}
+		}
+		first := "{\"text\":\"one two three four\"}\n{\"text\":\"five six seven eight\"}\n"
+		other := "{\"text\":\"red green blue white\"}\n"
+		f := &failing{FS: crashfs.New()}
+		f.n.Store(at)
+		begin()
+		c.Corpus.Stdin = strings.NewReader(first)
+		_, _, err := run(t, f.wrap(random), c, "index")
+		if f.after.Load() == nil {
+			if err != nil {
+				t.Fatal(err)
+			}
+			break
+		}
+		for _, day := range []string{first, other} {
+			fs := vfs.FS(f.after.Load().CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(1, 2))}))
+			begin()
+			c.Fresh, c.Corpus.Stdin = false, strings.NewReader(day)
+			_, _, err := run(t, fs, c, "index")
+			if errors.Is(err, ErrOtherInput) && day == other {
+				refused++
+				begin()
+				c.Fresh, c.Corpus.Stdin = true, strings.NewReader(day)
+				_, _, err = run(t, fs, c, "index")
+			}
+			if err != nil {
+				t.Fatalf("write %d: %v", at, err)
+			}
+			c.Fresh = false
+			if got, most := len(ids(t, fs, c, "index")), strings.Count(day, "\n"); got != most && (day == first || got != most+2) {
+				t.Fatalf("write %d: %d documents for %q", at, got, day)
+			}
+		}
+	}
+	if refused == 0 {
+		t.Fatal("no run was refused")
+	}
+}
+
+// A new index takes what memory there is, as one that is built does: its floor and that of the run, which together exceed
+// a small ceiling, are no reason to refuse it. If memory has no room for its keys, they are on disk.
+func TestASmallCeilingHasRoomForANewIndex(t *testing.T) {
+	dir := t.TempDir()
+	for n, keys := range map[int]index.Keys{200: index.KeysInMemory, 60_000: index.KeysOnDisk} {
+		c := config(filepath.Join(dir, fmt.Sprint(n, ".jsonl")))
+		c.Memory, c.Output = 64<<20, filepath.Join(dir, fmt.Sprint("out-", n))
+		var docs []doc
+		for i := range n {
+			docs = append(docs, doc{fmt.Sprint(i), fmt.Sprint("a", i, " b", i, " c", i)})
+		}
+		write(t, c.Inputs[0], docs)
+		known := collection(t, vfs.NewMem(), c, "index")
+		sources, _, err := corpus.Find(t.Context(), c.Inputs, c.Corpus)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := known.open(t.Context(), sources, c.Corpus); err != nil {
+			t.Fatal(err)
+		}
+		if got := known.Index().Options().Keys; got != keys {
+			t.Errorf("%d documents: keys %q", n, got)
+		}
+		if err := known.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -32,6 +32,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/index"
 	"github.com/alike-dev/alike/index/internal/intake"
+	"github.com/alike-dev/alike/internal/bom"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/hashing"
 )
@@ -50,13 +51,16 @@ type Config struct {
 	Out        io.Writer // kept records, and the header of a table
 	Duplicates io.Writer // if set: a line with a JSON object for each dropped or tagged record
 	// Tag writes duplicates, which must be JSON, with two more fields, duplicate_of and similarity, instead of
-	// dropping them.
-	Tag bool
+	// dropping them. TagPrefix stands before both names. A record that has a field of such a name is skipped: nobody
+	// could tell whose field it is.
+	Tag       bool
+	TagPrefix string
 
 	// OnSkip, if set, receives every record that cannot be read, in order. Such a record is not written. If OnSkip
 	// returns an error, Run returns that error.
 	OnSkip  func(*corpus.Problem) error
-	Threads int // 0: all processors
+	Counts  *Counts // if set: counts while the stream runs
+	Threads int     // 0: all processors
 	// SyncEvery is how often kept records are made durable; 0: DefaultSyncEvery. Records that are written
 	// but not durable span at most two such intervals: if the disk takes longer, the stream waits for it.
 	SyncEvery time.Duration
@@ -92,7 +96,7 @@ func Run(ctx context.Context, c Config) (s Summary, err error) {
 		c.Threads = runtime.GOMAXPROCS(0)
 	}
 	c.SyncEvery = cmp.Or(c.SyncEvery, DefaultSyncEvery)
-	r := &run{Config: &c, begun: time.Now(), remembers: c.Index.Options().History > 0}
+	r := &run{Config: &c, begun: time.Now(), remembers: c.Index.Options().History > 0, tags: newTags(c.TagPrefix)}
 	if r.remembers {
 		if r.replay, err = newReplay(c.Index); err != nil {
 			return s, err
@@ -108,6 +112,7 @@ func Run(ctx context.Context, c Config) (s Summary, err error) {
 	go func() { synced <- r.syncEvery(syncing, stop) }()
 	err = intake.Read(syncing, []corpus.Source{c.Source}, c.Corpus, r.begin, workers)
 	stop()
+	c.Counts.replay(r.summary.Replayed)
 	if e := <-synced; e != nil {
 		err = e
 	}
@@ -160,16 +165,25 @@ type run struct {
 	safe      atomic.Int64 // records kept up to so many nanoseconds after begun are durable
 	summary   Summary
 	remembers bool
+	tags      tags
+	headed    bool        // begin has written what stands before the records
 	replay    *replay     // nil: there is no replay, or it has ended
 	replays   atomic.Bool // replay is not nil; read by Prepare
 }
 
-// begin writes the header of a table.
+// begin writes what stands before the records, if it is known already.
 func (r *run) begin(f *corpus.File) error {
-	if header := f.Header(); len(header) > 0 {
-		if _, err := r.Out.Write(header); err != nil {
-			return fmt.Errorf("output: %w", err)
-		}
+	r.headed = len(f.Header()) > 0
+	return r.head(f.Header())
+}
+
+// head writes what stands before the records.
+func (r *run) head(header []byte) error {
+	if len(header) == 0 {
+		return nil
+	}
+	if _, err := r.Out.Write(header); err != nil {
+		return fmt.Errorf("output: %w", err)
 	}
 	return nil
 }
@@ -181,11 +195,13 @@ type worker struct {
 	batch  *index.Batch
 	timeAt int // place of the time among the fields
 
-	records []recordOf
-	raw     []byte // of all records, one after the other
-	out     []byte
-	dropped []byte
-	id      []byte
+	mark     []byte       // byte order mark that begin did not know
+	encoding bom.Encoding // of raw
+	records  []recordOf
+	raw      []byte // of all records, one after the other
+	out      []byte
+	dropped  []byte
+	id       []byte
 
 	hashes    []uint64         // hash of each readable record, if the index has a history
 	documents []index.Document // the readable records, while there may be a replay
@@ -205,6 +221,10 @@ func (w *worker) Prepare(f *corpus.File, b *corpus.Block, line int64) error {
 	w.records, w.raw, w.id = w.records[:0], w.raw[:0], w.id[:0]
 	w.hashes, w.documents, w.passed = w.hashes[:0], w.documents[:0], 0
 	replays := w.replays.Load()
+	w.mark, w.encoding = nil, f.Encoding()
+	if b.Seq == 0 && !w.headed {
+		w.mark = f.Header()
+	}
 	w.parser.Start(f, b)
 	for r := (corpus.Record{}); w.parser.Next(&r); {
 		w.records = append(w.records, w.record(f, &r, line, replays))
@@ -215,10 +235,15 @@ func (w *worker) Prepare(f *corpus.File, b *corpus.Block, line int64) error {
 
 func (w *worker) record(f *corpus.File, r *corpus.Record, line int64, replays bool) recordOf {
 	problem := func(err error) recordOf {
-		return recordOf{end: len(w.raw), ids: len(w.id), problem: f.Problem(line+r.Line, r.Offset, err)}
+		return recordOf{end: len(w.raw), ids: len(w.id), problem: f.RecordProblem(line, r, err)}
 	}
 	if r.Err != nil {
 		return problem(r.Err)
+	}
+	if w.Tag {
+		if err := w.tags.free(w.inUTF8(r.Raw)); err != nil {
+			return problem(err)
+		}
 	}
 	d := index.Document{Text: r.Text}
 	if w.TimeField != "" {
@@ -248,6 +273,9 @@ func (w *worker) record(f *corpus.File, r *corpus.Record, line int64, replays bo
 
 // Commit implements intake.Worker. It decides about the records and writes them.
 func (w *worker) Commit() error {
+	if err := w.head(w.mark); err != nil {
+		return err
+	}
 	for i := range w.records {
 		w.summary.Read++
 		if p := w.records[i].problem; p != nil {
@@ -261,6 +289,7 @@ func (w *worker) Commit() error {
 			return err
 		}
 		w.batch.Drop(w.passed)
+		w.countReplayed()
 	}
 	if w.batch.Len() == 0 {
 		return nil
@@ -279,6 +308,15 @@ func (w *worker) Commit() error {
 	return cmp.Or(unwritten, err)
 }
 
+// countReplayed counts the replayed records without those that may turn out to be new.
+func (w *worker) countReplayed() {
+	n := w.summary.Replayed
+	if w.replay != nil {
+		n -= int64(len(w.replay.withheld))
+	}
+	w.Counts.replay(n)
+}
+
 // Damaged implements intake.Worker.
 func (w *worker) Damaged(p *corpus.Problem) error {
 	w.summary.Read++
@@ -287,6 +325,7 @@ func (w *worker) Damaged(p *corpus.Problem) error {
 
 func (w *worker) skip(p *corpus.Problem) error {
 	w.summary.Skipped++
+	w.Counts.skip(p)
 	if w.OnSkip != nil {
 		return w.OnSkip(p)
 	}
@@ -338,7 +377,7 @@ func (w *worker) one(raw, id []byte, v *index.Verdict) {
 		return
 	case w.Tag:
 		w.summary.Tagged++
-		w.out = appendTagged(w.out, raw, v)
+		w.out = w.appendTagged(w.out, raw, v)
 	default:
 		w.summary.Dropped++
 	}
@@ -349,17 +388,20 @@ func (w *worker) one(raw, id []byte, v *index.Verdict) {
 	}
 }
 
-// appendTagged appends an object of JSON with two more fields.
-func appendTagged(dst, raw []byte, v *index.Verdict) []byte {
-	end := bytes.LastIndexByte(raw, '}')
-	object := bytes.TrimRight(raw[:end], " \t\r\n")
-	dst = append(dst, object...)
-	if object[len(object)-1] != '{' {
-		dst = append(dst, ',')
+// appendTagged appends a record with the tags.
+func (w *worker) appendTagged(dst, raw []byte, v *index.Verdict) []byte {
+	if !w.encoding.Wide() {
+		return w.tags.append(dst, raw, v)
 	}
-	dst = appendQuoted(append(dst, `"duplicate_of":`...), v.Of)
-	dst = appendSimilarity(append(dst, `,"similarity":`...), v.Similarity)
-	return append(dst, raw[end:]...)
+	return w.encoding.AppendBack(dst, w.tags.append(nil, w.inUTF8(raw), v))
+}
+
+// inUTF8 returns a record in UTF-8.
+func (w *worker) inUTF8(raw []byte) []byte {
+	if !w.encoding.Wide() {
+		return raw
+	}
+	return w.encoding.Append(nil, raw)
 }
 
 func appendSimilarity(dst []byte, s float64) []byte { return strconv.AppendFloat(dst, s, 'f', 6, 64) }

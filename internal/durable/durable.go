@@ -89,17 +89,34 @@ func OpenOwn(fsys vfs.FS, path string) (vfs.File, error) {
 		return nil, err
 	}
 	f, err := fsys.OpenReadWrite(path, vfs.WriteCategoryUnspecified)
+	return stillThat(fsys, path, before, f, err)
+}
+
+// OpenPlain opens a file for reading. A link and anything but a regular file are ErrForeign; a
+// second name does no harm to a file that is only read.
+func OpenPlain(fsys vfs.FS, path string, opts ...vfs.OpenOption) (vfs.File, error) {
+	before, err := Lstat(fsys, path)
+	if err == nil {
+		err = CheckRegular(path, before)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if OnSystem(fsys) { // the opened file must be the one that lookUp has checked
-		after, err := f.Stat()
-		if err == nil && !SameFile(before, after) {
-			err = foreign(path, "replaced while it was opened")
-		}
-		if err != nil {
-			return nil, errors.Join(err, f.Close())
-		}
+	f, err := fsys.Open(path, opts...)
+	return stillThat(fsys, path, before, f, err)
+}
+
+// stillThat checks that a file that was opened, or not, is the one that was looked at before.
+func stillThat(fsys vfs.FS, path string, before fs.FileInfo, f vfs.File, err error) (vfs.File, error) {
+	if err != nil || !OnSystem(fsys) {
+		return f, err
+	}
+	after, err := f.Stat()
+	if err == nil && !SameFile(before, after) {
+		err = foreign(path, "replaced while it was opened")
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
 }

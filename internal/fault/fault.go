@@ -17,24 +17,6 @@ import (
 	"github.com/alike-dev/alike/internal/setting"
 )
 
-// The kinds. Package corpus documents them.
-var (
-	ErrMalformed    = errors.New("malformed record")
-	ErrMissingField = errors.New("missing field")
-	ErrNotString    = errors.New("text is not a string")
-	ErrTooLong      = errors.New("record too long")
-	ErrFieldCount   = errors.New("wrong number of fields")
-	ErrTruncated    = errors.New("unexpected end of data")
-	ErrCorrupt      = errors.New("corrupt data")
-	ErrChanged      = errors.New("file changed while it was read")
-	ErrNoFiles      = errors.New("no files")
-	ErrLoop         = errors.New("symbolic link loop")
-	ErrNotRegular   = errors.New("not a regular file")
-	ErrUnsupported  = errors.New("unsupported format")
-	ErrUnavailable  = errors.New("object storage does not deliver")
-	ErrBomb         = errors.New("decompression bomb")
-)
-
 // reason is an error with a text of its own and a kind.
 type reason struct {
 	kind error

@@ -5,6 +5,9 @@
 // A lock file is never opened through a link, truncated or written: anything under its name that is
 // not an empty file is refused as durable.ErrForeign.
 //
+// Create and MakeFolder make files and folders that are found again, and removed, when the process that made them was
+// killed.
+//
 // On a network file system these locks are only as reliable as those of that system.
 package filelock
 

@@ -9,6 +9,7 @@
 package inflate
 
 import (
+	"bytes"
 	"compress/gzip"
 	"encoding/binary"
 	"errors"
@@ -40,6 +41,7 @@ type Reader struct {
 
 	next  func(*Reader) error // decodes the part of the file that comes next
 	first bool                // no member has begun
+	whole bool                // the last member that has begun has ended
 	err   error
 
 	crc  uint32 // of the member
@@ -62,7 +64,7 @@ var errShort = errors.New("more input is needed")
 func (d *Reader) Reset(src io.Reader) error {
 	d.input.reset(src)
 	d.start, d.given, d.end = 0, 0, 0
-	d.next, d.first, d.err = (*Reader).header, true, nil
+	d.next, d.first, d.whole, d.err = (*Reader).header, true, false, nil
 	for d.first && d.err == nil {
 		d.step()
 	}
@@ -106,6 +108,15 @@ func (d *Reader) Read(p []byte) (int, error) {
 	n := copy(p, d.out[d.given:d.end])
 	d.given += n
 	return n, nil
+}
+
+// Behind returns the rest of the file behind the last member if the error of Read was found there, otherwise nil. Nothing
+// can be decoded afterwards.
+func (d *Reader) Behind() io.Reader {
+	if !d.whole {
+		return nil
+	}
+	return io.MultiReader(bytes.NewReader(d.rest()), d.src)
 }
 
 // slide moves the history to the front.
@@ -182,7 +193,7 @@ func (d *Reader) header() error {
 	}
 	d.pos += n
 	d.crc, d.size = 0, 0
-	d.start, d.first, d.next = d.end, false, (*Reader).block
+	d.start, d.first, d.whole, d.next = d.end, false, false, (*Reader).block
 	return nil
 }
 
@@ -216,6 +227,6 @@ func (d *Reader) trailer() error {
 		return gzip.ErrChecksum
 	}
 	d.pos += 8
-	d.next = (*Reader).header
+	d.whole, d.next = true, (*Reader).header
 	return nil
 }

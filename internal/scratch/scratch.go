@@ -14,6 +14,7 @@ import (
 
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/filelock"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/internal/turn"
 )
@@ -25,6 +26,7 @@ type Options struct {
 	Ceiling int64  // resident bytes of the process; 0: no limit
 	Scheme  string // line in the header of every file
 	Parent  string // where the folder is made; it need not exist; "": that of temporary files
+	Label   string // part of the folder's name
 
 	Memory int64 // for data, instead of what Ceiling leaves; 0: what it leaves
 	Record int   // length from which on a record waits for its turn, instead of a share of Memory; 0: that share
@@ -46,10 +48,12 @@ type Space struct {
 
 	mu     sync.Mutex
 	parent string
-	path   string        // "" until made
-	kept   bool          // saved files are also for another process
-	serial int           // of the last unnamed file
-	open   *durable.Pool // files to read; nil until the first one
+	label  string
+	path   string           // "" until made
+	made   *filelock.Folder // nil: not made, or kept
+	kept   bool             // saved files are also for another process
+	serial int              // of the last unnamed file
+	open   *durable.Pool    // files to read; nil until the first one
 
 	spilled atomic.Int64
 }
@@ -68,7 +72,7 @@ func Outside(threads int) int64 { return ProgramBytes + int64(threads)*WorkerByt
 // New returns a Space.
 func New(o Options) *Space {
 	s := &Space{
-		FS: o.FS, Threads: o.Threads, Ceiling: o.Ceiling, Scheme: o.Scheme, parent: o.Parent,
+		FS: o.FS, Threads: o.Threads, Ceiling: o.Ceiling, Scheme: o.Scheme, parent: o.Parent, label: o.Label,
 		memory: o.Memory, fixed: o.Memory > 0, record: o.Record,
 	}
 	s.Leave(0)
@@ -176,12 +180,16 @@ func (s *Space) folder() (string, error) {
 			return "", Error(err)
 		}
 	}
-	path, err := os.MkdirTemp(s.parent, "alike-")
+	parent := s.parent
+	if parent == "" {
+		parent = os.TempDir()
+	}
+	made, err := filelock.MakeFolder(parent, s.label)
 	if err != nil {
 		return "", Error(err)
 	}
-	s.path = path
-	return path, nil
+	s.made, s.path = made, made.Path
+	return s.path, nil
 }
 
 // Error adds to an error that it occurred in the work folder.
@@ -249,10 +257,10 @@ func (s *Space) SpilledBytes() int64 { return s.spilled.Load() }
 
 // Close removes the folder with its content, unless Keep has set it.
 func (s *Space) Close() error {
-	if s.path == "" || s.kept {
+	if s.made == nil {
 		return nil
 	}
-	return s.FS.RemoveAll(s.path)
+	return errors.Join(s.FS.RemoveAll(s.path), s.made.Remove()) // the files may be in another file system
 }
 
 // Buffer returns a slice of length n that reuses b's memory where that suffices.

@@ -25,7 +25,7 @@ from alike._options import (
 # Flags that the functions have otherwise, or that say how the command talks to people.
 ELSEWHERE = {
     "output", "against", "with", "ids_only", "no_sync", "dry_run", "progress", "json", "hex", "passages", "help",
-    "explain", "explain_pairs", "verbose", "index", "left_id", "right_id", "truth", "plot",
+    "explain", "explain_pairs", "verbose", "index", "left_id", "right_id", "truth", "plot", "skipped",
 }  # fmt: skip
 
 

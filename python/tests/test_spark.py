@@ -6,11 +6,15 @@ ALIKE_SPARK_TESTS=all runs what takes minutes: larger data, more partitions, a c
 from __future__ import annotations
 
 import csv
+import importlib.util
 import json
 import os
 import shutil
+import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,7 +23,7 @@ import hot
 import pytest
 from conftest import command
 
-from alike import UsageError
+from alike import AlikeError, SkippedRecords, UsageError
 from alike._binary import binary
 from alike._options import arguments
 
@@ -28,6 +32,8 @@ pytestmark = pytest.mark.filterwarnings("default")  # Spark's own
 if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
     pytest.skip("no Java here, which Spark needs", allow_module_level=True)
 
+from pyspark import RDD  # noqa: E402
+from pyspark.errors import PySparkException  # noqa: E402
 from pyspark.sql import SparkSession  # noqa: E402
 from pyspark.sql import functions as F  # noqa: E402
 
@@ -244,7 +250,8 @@ def test_files_come_out_as_the_command_writes_them_though_tasks_fail(small: Spar
     out = [tmp_path / name for name in ("one", "spark")]
     flags = ("--candidates=lsh", "--quiet", "--keep=longest")
     command("dedup", folder, "-o", out[0], *flags, status=3)  # some names are there twice
-    summary = spark.dedup_files(folder, out[1], keep="longest", partitions=2, work=tmp_path / "work")
+    with pytest.warns(SkippedRecords, match=r"^skipped \d+ records?, in no result$"):
+        summary = spark.dedup_files(folder, out[1], keep="longest", partitions=2, work=tmp_path / "work")
     one, other = ({path.relative_to(o): path.read_bytes() for path in o.rglob("*") if path.is_file()} for o in out)
     assert json.loads(other.pop(Path("summary.json"))) == summary
     assert {name: one[name] for name in other} == other
@@ -252,7 +259,8 @@ def test_files_come_out_as_the_command_writes_them_though_tasks_fail(small: Spar
     assert not (tmp_path / "work").exists()
     assert "publish" in failed(small)
     command("pairs", folder, "-o", tmp_path / "one.csv", *flags[:2], status=3)
-    assert spark.pairs_files([folder / f"{part}.jsonl" for part in range(3)], tmp_path / "spark.csv")["pairs"] > 0
+    with pytest.warns(SkippedRecords):
+        assert spark.pairs_files([folder / f"{part}.jsonl" for part in range(3)], tmp_path / "spark.csv")["pairs"] > 0
     assert (tmp_path / "spark.csv").read_bytes() == (tmp_path / "one.csv").read_bytes()
     with pytest.raises(UsageError, match="is not empty: it has"):
         spark.dedup_files(folder, out[1])
@@ -292,6 +300,50 @@ def test_settings_and_errors_reach_the_caller(small: SparkSession) -> None:
     assert [tuple(row) for row in spark.pairs(ids).collect()] == [(1, 7, 1.0)]
 
 
+def settings(session: SparkSession) -> list[tuple[str, str]]:
+    return sorted(tuple(row) for row in session.sql("set").collect())
+
+
+def descriptions(session: SparkSession) -> list[str]:
+    """Return what Spark's UI says about the jobs so far."""
+    jobs = session.sparkContext._jsc.sc().statusStore().jobsList(None)
+    said = [jobs.apply(i).description() for i in range(jobs.size())]
+    return [text.get() for text in said if text.isDefined()]
+
+
+def test_calls_at_once_leave_the_session_as_it_is(small: SparkSession, tmp_path: Path) -> None:
+    rows = hot.hot_corpus(10, 10, 10)
+    file = hot.write(rows, tmp_path)
+    data, starts = frame(small, rows, 1)
+    small.conf.set("spark.sql.adaptive.enabled", "true")
+    before, to_frame = settings(small), RDD.toDF
+    small.sparkContext.setJobDescription("the user's")
+    with ThreadPoolExecutor() as threads:
+        kept = threads.submit(lambda: sorted(row.n for row in spark.dedup(data).collect()))
+        pairs = threads.submit(lambda: spark.pairs(data))
+        while not (kept.done() and pairs.done()):
+            assert settings(small) == before
+            time.sleep(0.2)
+        assert kept.result() == hot.kept(file)
+        assert found(pairs.result()) == hot.pairs(file, starts)
+    assert settings(small) == before
+    assert RDD.toDF is to_frame
+    pairs.result().createOrReplaceTempView("found")  # in the session of the caller
+    assert small.sql("select * from found").count() == pairs.result().count()
+    small.sparkContext.setJobDescription(None)
+    said = descriptions(small)
+    assert {"the user's", "alike dedup: pack", "alike dedup: verify", "alike pairs: verify"} <= set(said)
+
+
+def test_calls_at_once_where_spark_moves_blocks_leave_the_session_as_it_is(small: SparkSession, moved: None) -> None:
+    data, _ = frame(small, hot.hot_corpus(5, 5, 5), 1)
+    before = settings(small)
+    with ThreadPoolExecutor() as threads:
+        assert len(set(threads.map(lambda _: spark.dedup(data).count(), range(2)))) == 1
+    assert settings(small) == before
+    assert any(text.startswith("alike dedup: pack, ") for text in descriptions(small))
+
+
 def test_the_command_runs_over_files(small: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, out = str(hot.write(hot.hot_corpus(10, 10, 10), tmp_path)), [tmp_path / name for name in ("one.csv", "spark.csv")]
     of_files = [file, "-o", str(out[1]), "--work", str(tmp_path / "work")]
@@ -300,9 +352,54 @@ def test_the_command_runs_over_files(small: SparkSession, tmp_path: Path, capsys
     assert _spark_command.main(["pairs", *of_files, "--format", "orc"]) == 2
     assert "orc is read by Spark alone" in capsys.readouterr().err
     command("pairs", file, "-o", out[0], "--candidates=lsh", "--quiet", status=3)
-    assert _spark_command.main(["pairs", *of_files, "--format", "json"]) == 0  # which ends the session
+    assert _spark_command.main(["pairs", *of_files, "--format", "json"]) == 3  # which ends the session
     assert json.loads(capsys.readouterr().out)["pairs"] > 0
     assert out[1].read_bytes() == out[0].read_bytes()
+
+
+class Connected:
+    """A session or frame of serverless compute: it has nothing of Java's, and lets nobody set or keep anything."""
+
+    def persist(self, level: object) -> None:
+        raise PySparkException("[NOT_SUPPORTED_WITH_SERVERLESS] PERSIST TABLE")
+
+
+def test_serverless_compute_is_refused_with_what_to_take() -> None:
+    session: Any = Connected()
+    assert spark._own(session, spark.SETTINGS) is session
+    assert spark._within(session, session) is session
+    with pytest.raises(AlikeError, match=r"keeps no rows .*: take a cluster .*SERVERLESS"):
+        spark._materialized(session)
+
+
+def run_module(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the command as a module."""
+    return subprocess.run(
+        [sys.executable, "-m", "alike.spark", *arguments], capture_output=True, encoding="utf-8", env={**os.environ, **environment}
+    )
+
+
+def test_java_that_does_not_start_is_one_line(tmp_path: Path) -> None:
+    done = run_module("dedup", "in.jsonl", "-o", str(tmp_path / "out"), "--master", "local[1]", JAVA_HOME=str(tmp_path / "none"))
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    lines = [line for line in done.stderr.splitlines() if line.startswith("alike-spark: ")]
+    assert len(lines) == 1
+    assert "Spark does not start" in lines[0]
+    assert "JAVA_HOME" in lines[0]
+
+
+def test_the_module_is_the_command() -> None:
+    done = run_module("dedup", "--help")
+    assert done.returncode == 0
+    assert done.stdout.startswith("usage: alike-spark dedup")
+
+
+def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.delenv("SPARK_HOME", raising=False)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    assert _spark_command.main(["dedup", "in", "-o", "out"]) == 1
+    assert "pyspark is not there: pip install" in capsys.readouterr().err
 
 
 @ALL

@@ -3,9 +3,11 @@ package runner
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -15,6 +17,7 @@ import (
 	"github.com/alike-dev/alike/internal/bucketurl"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/filelock"
 	"github.com/alike-dev/alike/internal/remote"
 )
 
@@ -24,7 +27,8 @@ type writable interface {
 	Create(ctx context.Context, key string) (corpus.Destination, error)
 }
 
-// folder is a local folder as a bucket. Keys are slash paths below it.
+// folder is a local folder as a bucket. Keys are slash paths below it. It neither writes through links nor reads what
+// is no regular file; the folder itself may be a link, because the user has named it.
 type folder struct {
 	root string
 	// volatile: files need not survive a power failure, because they can be made again.
@@ -37,7 +41,7 @@ func (f folder) path(key string) string { return filepath.Join(f.root, filepath.
 func (f folder) List(ctx context.Context, prefix string, each func(corpus.Object) error) error {
 	root := f.path(prefix)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasPrefix(d.Name(), ".") {
+		if err != nil || !d.Type().IsRegular() || strings.HasPrefix(d.Name(), ".") {
 			return err
 		}
 		info, err := d.Info()
@@ -61,9 +65,12 @@ func (f folder) List(ctx context.Context, prefix string, each func(corpus.Object
 
 // Stat implements corpus.Bucket.
 func (f folder) Stat(_ context.Context, key string) (corpus.Object, error) {
-	info, err := os.Stat(f.path(key))
+	info, err := os.Lstat(f.path(key))
 	if err != nil {
 		return corpus.Object{}, fault.File(err)
+	}
+	if err := durable.CheckRegular(f.path(key), info); err != nil {
+		return corpus.Object{}, err
 	}
 	return corpus.Object{Key: key, Size: info.Size(), ModTime: info.ModTime()}, nil
 }
@@ -82,7 +89,12 @@ func (f folder) Read(_ context.Context, o corpus.Object, offset, length int64) (
 
 // Create implements writable.
 func (f folder) Create(_ context.Context, key string) (corpus.Destination, error) {
-	to, err := durable.Create(vfs.Default, f.path(key))
+	for dir := path.Dir(key); dir != "."; dir = path.Dir(dir) {
+		if err := durable.CheckDir(vfs.Default, f.path(dir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	to, err := filelock.Create(vfs.Default, f.path(key))
 	if err == nil {
 		to.Volatile = f.volatile
 	}
@@ -104,14 +116,86 @@ func splitName(where string) (folder, name string) {
 // Buckets opens buckets of object stores. See corpus.Options.
 type Buckets = func(ctx context.Context, url string) (corpus.Bucket, error)
 
-// place opens a folder, or a bucket and the prefix of keys in it.
-func place(ctx context.Context, where string, buckets Buckets) (at writable, prefix string, err error) {
+// place is a folder, or the objects of a bucket whose keys begin with a prefix. Names in it are slash paths. They may
+// come from a plan or an object, so each is checked here: none leads out of the place.
+type place struct {
+	at     writable
+	prefix string
+}
+
+// openPlace opens the place that a path or URL names. volatile: see folder.
+func openPlace(ctx context.Context, where string, buckets Buckets, volatile bool) (p place, err error) {
 	if !bucketurl.Is(where) {
-		return folder{root: bucketurl.LocalPath(where)}, "", nil
+		return place{at: folder{bucketurl.LocalPath(where), volatile}}, nil
 	}
 	at, u, err := remote.Bucket(ctx, where, buckets)
-	if prefix = strings.Trim(u.Key, "/"); prefix != "" {
-		prefix += "/"
+	if p.prefix = strings.Trim(u.Key, "/"); p.prefix != "" {
+		p.prefix += "/"
 	}
-	return at, prefix, err
+	p.at = at
+	return p, err
+}
+
+var errOutside = errors.New("not a name below its folder")
+
+// checkName refuses names that lead out of a place. On Windows backslashes, names of drives and those of devices count.
+func checkName(name string) error {
+	if !filepath.IsLocal(filepath.FromSlash(name)) || path.Clean(name) == "." {
+		return fmt.Errorf("%.100q is %w", name, errOutside)
+	}
+	return nil
+}
+
+func (p place) create(ctx context.Context, name string) (corpus.Destination, error) {
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	return p.at.Create(ctx, p.prefix+name)
+}
+
+func (p place) stat(ctx context.Context, name string) (corpus.Object, error) {
+	if err := checkName(name); err != nil {
+		return corpus.Object{}, err
+	}
+	return p.at.Stat(ctx, p.prefix+name)
+}
+
+// list visits the objects in a folder of the place, with their names in that folder.
+func (p place) list(ctx context.Context, dir string, visit func(name string, o corpus.Object)) error {
+	if err := checkName(dir); err != nil {
+		return err
+	}
+	begin := p.prefix + dir + "/"
+	return p.at.List(ctx, begin, func(o corpus.Object) error {
+		if name, below := strings.CutPrefix(o.Key, begin); below {
+			visit(name, o)
+		}
+		return nil
+	})
+}
+
+// openRange opens a range of an object.
+func (p place) openRange(ctx context.Context, o corpus.Object, offset, length int64) (io.ReadCloser, error) {
+	if length == 0 {
+		return io.NopCloser(strings.NewReader("")), nil
+	}
+	r, err := p.at.Read(ctx, o, offset, length)
+	if err != nil {
+		return nil, &corpus.Problem{Path: o.Key, Err: err}
+	}
+	return r, nil
+}
+
+// read reads a range of an object.
+func (p place) read(ctx context.Context, o corpus.Object, offset, length int64) ([]byte, error) {
+	r, err := p.openRange(ctx, o, offset, length)
+	if err != nil {
+		return nil, err
+	}
+	b := make([]byte, length)
+	_, err = io.ReadFull(r, b)
+	if err = errors.Join(err, r.Close()); err != nil {
+		return nil, &corpus.Problem{Path: o.Key, Err: err}
+	}
+	return b, nil
 }

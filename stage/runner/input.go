@@ -24,15 +24,19 @@ type Options struct {
 	Blocks io.Writer
 	// OnSkip, when set, is called for every record that cannot be used.
 	OnSkip func(*corpus.Problem)
+	// Begin, when set, is called by Run when the task has to be run, before it reads anything.
+	Begin func() error
 }
 
 // space returns the memory and the temporary folder of a task. The caller must close it.
-func (o *Options) space(p *Plan) *scratch.Space {
+func (o *Options) space(p *Plan, name string, number int) *scratch.Space {
 	memory := o.Memory
 	if memory == 0 {
 		memory = p.Memory
 	}
-	return scratch.New(scratch.Options{FS: vfs.Default, Threads: 1, Ceiling: memory, Scheme: p.Digest})
+	return scratch.New(scratch.Options{
+		FS: vfs.Default, Threads: 1, Ceiling: memory, Scheme: p.Digest, Label: fmt.Sprintf("%s-%s-%d", p.Digest, name, number),
+	})
 }
 
 // input is what a task reads: objects of the store, and files of the plan.
@@ -40,6 +44,7 @@ type input struct {
 	plan   *Plan
 	number int
 	store  *store
+	header *header // of the object that the task leaves
 	o      *Options
 }
 
@@ -137,7 +142,7 @@ func (r *reader) read(ctx context.Context, o corpus.Options, wanted func(uint64)
 				r.parser.ParseRaw(layout, record.Raw, &record)
 			}
 			if record.Err != nil {
-				p := &corpus.Problem{Path: r.source.Label(), Line: lines + record.Line + 1, Offset: record.Offset, Err: record.Err}
+				p := &corpus.Problem{Path: r.source.Label(), Line: lines + record.Line + 1, Offset: record.Offset, ID: string(record.ID), Err: record.Err}
 				if err := r.skip(p); err != nil {
 					return err
 				}

@@ -55,13 +55,13 @@ func MakeJoin(ctx context.Context, c linkage.Config, o PlanOptions) (*Plan, erro
 			p.Join.RightFile = o.Engine[0]
 		}
 		p.divideParts(o.Engine)
-		return p, p.Settle()
+		return p.made()
 	}
 	if err := p.findTables(ctx, c); err != nil {
 		return nil, err
 	}
 	p.Estimate.ReadRequests, p.Estimate.WriteRequests = p.requests()
-	return p, p.Settle()
+	return p.made()
 }
 
 // listFormat returns how tasks write the lines of a list, from the name of its file. For Parquet they write packed
@@ -113,7 +113,11 @@ func (p *Plan) findTables(ctx context.Context, c linkage.Config) error {
 			}
 		} else {
 			for _, s := range found {
-				p.Files = append(p.Files, fileOf(s))
+				f, err := fileOf(ctx, s, c.Corpus)
+				if err != nil {
+					return err
+				}
+				p.Files = append(p.Files, f)
 			}
 		}
 		size := int64(0)
@@ -130,7 +134,7 @@ func (p *Plan) findTables(ctx context.Context, c linkage.Config) error {
 	}
 	p.Estimate.Files = len(p.Files)
 	if p.Partitions == 0 {
-		p.Partitions = int(min(max(joinedOfInput*p.Estimate.InputBytes/(p.Memory/2), 1), stage.MaxPartitions))
+		p.Partitions = p.partitionsFor(joinedOfInput*p.Estimate.InputBytes, p.Estimate.InputBytes)
 	}
 	p.FirstFiles = Cut(p.Files[:right], p.Partitions)
 	if c.Right != "" {

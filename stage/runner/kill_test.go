@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -12,7 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/internal/filelock"
 	"github.com/alike-dev/alike/stage"
 )
 
@@ -45,11 +49,13 @@ func TestProcessesThatAreKilledLeaveWhatOthersGoOnFrom(t *testing.T) {
 	if err := os.WriteFile(path, jsonOf(t, p), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	temporary := t.TempDir()
+	t.Setenv("TMPDIR", temporary)
 	rng := rand.New(rand.NewPCG(3, 3))
 	kills := 0
 	for {
 		child := exec.Command(os.Args[0])
-		child.Env = append(os.Environ(), childPlan+"="+path, "TMPDIR="+t.TempDir())
+		child.Env = append(os.Environ(), childPlan+"="+path)
 		var stderr bytes.Buffer
 		child.Stderr = &stderr
 		if err := child.Start(); err != nil {
@@ -69,6 +75,88 @@ func TestProcessesThatAreKilledLeaveWhatOthersGoOnFrom(t *testing.T) {
 		kills++
 	}
 	same(t, output(t, p.Output), plainDedup(t, c))
+	// The last process may have been killed between the end of its work and that of itself.
+	if _, err := Run(t.Context(), p, stage.Publish, 0, Options{Again: true}); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{temporary, p.Work, p.Output} {
+		if left := unfinished(t, dir); len(left) > 0 {
+			t.Errorf("killed processes have left %q", left)
+		}
+	}
+}
+
+// unfinished returns the files and folders below dir that are for the time of a process.
+func unfinished(t *testing.T, dir string) (found []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if strings.HasPrefix(strings.TrimPrefix(d.Name(), "."), "alike-") {
+			found = append(found, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// A scheduler may start a task again while it runs, on the same machine or another one.
+func TestATaskThatRunsTwiceAtOnceEndsTwice(t *testing.T) {
+	temporary := t.TempDir()
+	t.Setenv("TMPDIR", temporary)
+	c := dedup.Config{Inputs: []string{hotCorpus(t, 3, 6, 6, 2)}}
+	p := makePlan(t, c, PlanOptions{Command: stage.Dedup, Output: filepath.Join(t.TempDir(), "out"), Partitions: 2})
+	for _, s := range p.Stages() {
+		var all errgroup.Group
+		for task := range s.Tasks {
+			for range 5 { // more than have names that are found again
+				all.Go(func() error {
+					_, err := Run(t.Context(), p, s.Name, task, Options{Again: true})
+					return err
+				})
+			}
+		}
+		if err := all.Wait(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	same(t, output(t, p.Output), plainDedup(t, c))
+	for _, dir := range []string{temporary, p.Work, p.Output} {
+		if left := unfinished(t, dir); len(left) > 0 {
+			t.Errorf("left are %q", left)
+		}
+	}
+}
+
+func TestPublishRemovesWhatKilledTasksHaveLeft(t *testing.T) {
+	c := dedup.Config{Inputs: []string{hotCorpus(t, 3, 6, 6, 2)}}
+	p := makePlan(t, c, PlanOptions{Command: stage.Dedup, Output: filepath.Join(t.TempDir(), "out"), Partitions: 2})
+	runAll(t, p, Options{})
+	kept := filepath.Join(p.Output, dedup.KeptFolder, p.Files[0].Name)
+	others := filepath.Join(p.Output, dedup.KeptFolder, "another.jsonl") // of another program in the same folder
+	object := filepath.Join(p.Work, p.Digest, "verify", "000001")
+	for _, path := range []string{kept, others, object} {
+		leave(t, path)
+	}
+	if _, err := Run(t.Context(), p, stage.Publish, 0, Options{Again: true}); err != nil {
+		t.Fatal(err)
+	}
+	left := append(unfinished(t, p.Work), unfinished(t, p.Output)...)
+	if len(left) != 2 || !strings.Contains(left[0], filelock.Hash("another.jsonl")) {
+		t.Errorf("left are %q", left)
+	}
+}
+
+// leave makes what a process that was killed on another machine leaves of a file.
+func leave(t *testing.T, path string) {
+	t.Helper()
+	stem := filepath.Join(filepath.Dir(path), ".alike-"+filelock.Hash(filepath.Base(path))+"-"+filelock.Hash("elsewhere")+"-0")
+	for _, suffix := range []string{".lock", ".tmp"} {
+		if err := os.WriteFile(stem+suffix, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 func TestADamagedObjectIsRefusedByName(t *testing.T) {

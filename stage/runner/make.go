@@ -8,12 +8,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/internal/bucketurl"
+	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/remote"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/stage"
@@ -57,7 +59,7 @@ func Make(ctx context.Context, c dedup.Config, o PlanOptions) (*Plan, error) {
 	}
 	if len(o.Engine) > 0 {
 		p.divideParts(o.Engine)
-		return p, p.Settle()
+		return p.made()
 	}
 	if err := p.findFiles(ctx, c, o.Command); err != nil {
 		return nil, err
@@ -65,7 +67,7 @@ func Make(ctx context.Context, c dedup.Config, o PlanOptions) (*Plan, error) {
 	if err := p.divide(ctx, c, r.Keys(), o.Prices); err != nil {
 		return nil, err
 	}
-	return p, p.Settle()
+	return p.made()
 }
 
 // plan returns a plan with the fields that the options give.
@@ -78,7 +80,7 @@ func (o *PlanOptions) plan() *Plan {
 
 // divideParts makes a task for each part that an engine passes in.
 func (p *Plan) divideParts(parts []int) {
-	p.Engine = true
+	p.Engine, p.Run = true, strconv.FormatUint(durable.NewID(), 16)
 	for _, n := range parts {
 		for range n {
 			p.FirstFiles = append(p.FirstFiles, len(p.FirstFiles))
@@ -167,7 +169,11 @@ func (p *Plan) findFiles(ctx context.Context, c dedup.Config, command string) er
 		case s.Format == corpus.Text && command == stage.Dedup:
 			return fmt.Errorf("%w: %s is one document; folders of such are cleaned on one machine only: put them into files of records", dedup.ErrUsage, s.Label())
 		}
-		p.Files = append(p.Files, fileOf(s))
+		f, err := fileOf(ctx, s, c.Corpus)
+		if err != nil {
+			return err
+		}
+		p.Files = append(p.Files, f)
 	}
 	return p.checkEmpty(ctx, c.Corpus.Buckets)
 }

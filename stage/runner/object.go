@@ -3,6 +3,7 @@ package runner
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -11,30 +12,32 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/stage"
 )
 
-// The output of a task is one object: its blocks, sorted by stream and partition, and an index of them. A
-// reader of one partition of a stream needs one range of the object. Numbers are little-endian.
+// The output of a task is one object: a header, then, in the form "blocks 2", an index and the blocks of the task, sorted
+// by stream and partition. A reader of one partition of a stream needs the beginning of the object and one range.
 //
-//	block… | index: stream 4, partition 4, offset 8, length 8 … |
-//	footer: CRC-32C of index and rest of the footer 4 | version 4 | plan 8 | entries 8 |
-//	        offset of the index 8 | magic "alikeend" 8
+//	header | index: CRC-32C of the rest of the index, begun with that of the header 4 | entries 4 |
+//	               stream 4, partition 4, bytes of their blocks 8 … | block… | magic "alikeend" 8
 //
-// These constants are part of the format and do not change within a version.
+// If a writer does not know the bytes of the last entry beforehand, they are 2⁶⁴−1: its blocks go up to the magic.
+// These constants belong to the form.
 const (
-	objectMagic   = "alikeend"
-	objectVersion = 1
-	footerBytes   = 40
-	entryBytes    = 24
+	formBlocks = "blocks 2"
+	endMagic   = "alikeend"
+	indexBytes = 8 // before its entries
+	entryBytes = 16
+	upToEnd    = 1<<64 - 1
 )
 
-// tailBytes is how many bytes at the end of an object are read first. They contain the index of most objects.
-const tailBytes = 64 << 10
+// firstBytes is how many bytes at the beginning of an object are read first. They contain header and index of most objects.
+const firstBytes = 64 << 10
 
-// ErrObject says that an object of the work folder is damaged, or missing.
+// ErrObject says that an object of the work folder is damaged, missing, or another one.
 var ErrObject = errors.New("bad object of the work folder")
 
 // extent is the range of an object that has the blocks of a partition.
@@ -48,21 +51,133 @@ func compareExtents(a, b extent) int {
 	return cmp.Or(cmp.Compare(a.stream, b.stream), cmp.Compare(a.partition, b.partition))
 }
 
+// begin returns what comes before the blocks of an object that consists of these parts. A negative length is not known.
+func begin(h *header, parts ...extent) ([]byte, error) {
+	b, err := h.append(nil)
+	if err != nil {
+		return nil, err
+	}
+	sum := binary.LittleEndian.Uint32(b[8:])
+	index := binary.LittleEndian.AppendUint32(nil, uint32(len(parts)))
+	for _, part := range parts {
+		index = binary.LittleEndian.AppendUint32(index, uint32(part.stream))
+		index = binary.LittleEndian.AppendUint32(index, uint32(part.partition))
+		index = binary.LittleEndian.AppendUint64(index, uint64(max(part.length, -1)))
+	}
+	return append(binary.LittleEndian.AppendUint32(b, durable.Checksum(sum, index)), index...), nil
+}
+
+// object is an object of a task, with the places of its blocks.
+type object struct {
+	corpus.Object
+	header *header
+	blocks []extent
+}
+
+// summary returns the summary of the run, if the object is there and that of the last task.
+func (o *object) summary() *Summary {
+	if o == nil {
+		return nil
+	}
+	return o.header.Summary
+}
+
+// openObject reads the beginning of an object, which must have the wanted header. The error wraps ErrObject if
+// another task's object, or none, is there.
+func (p place) openObject(ctx context.Context, o corpus.Object, want *header) (*object, error) {
+	var first []byte
+	more := func(n int64) ([]byte, error) {
+		if n > o.Size {
+			return nil, errors.New("it is cut off")
+		}
+		if have := int64(len(first)); n > have {
+			rest, err := p.read(ctx, o, have, min(max(n, firstBytes), o.Size)-have)
+			if err != nil {
+				return nil, err
+			}
+			first = append(first, rest...)
+		}
+		return first[:n], nil
+	}
+	h, offset, sum, err := parseHeader(more)
+	if err == nil {
+		err = h.differs(want)
+	}
+	made := &object{Object: o, header: h}
+	if err == nil {
+		made.blocks, err = parseIndex(more, offset, sum, o.Size)
+	}
+	if n := len(made.blocks); err == nil && n > 0 && made.blocks[n-1].length < 0 {
+		err = p.measure(ctx, o, &made.blocks[n-1])
+	}
+	var unread *corpus.Problem // says nothing about the object
+	switch {
+	case errors.As(err, &unread):
+		return nil, err
+	case err != nil:
+		return nil, damaged(o, err)
+	}
+	return made, nil
+}
+
+func damaged(o corpus.Object, what error) error {
+	return fmt.Errorf("%w: %s: %w; remove it and run its task again", ErrObject, o.Key, what)
+}
+
+// parseIndex reads the index at an offset of an object. If the length of the last extent is not known, it is −1.
+func parseIndex(more func(n int64) ([]byte, error), offset int64, sum uint32, size int64) (all []extent, err error) {
+	b, err := more(offset + indexBytes)
+	if err != nil {
+		return nil, err
+	}
+	end := offset + indexBytes + entryBytes*int64(binary.LittleEndian.Uint32(b[offset+4:]))
+	if b, err = more(end); err != nil {
+		return nil, err
+	}
+	if durable.Checksum(sum, b[offset+4:end]) != binary.LittleEndian.Uint32(b[offset:]) {
+		return nil, errors.New("its index has another checksum than its bytes")
+	}
+	for b = b[offset+indexBytes : end]; len(b) > 0; b = b[entryBytes:] {
+		e := extent{stage.Stream(binary.LittleEndian.Uint32(b)), int(binary.LittleEndian.Uint32(b[4:])), end, int64(binary.LittleEndian.Uint64(b[8:]))}
+		if e.length < 0 && len(b) > entryBytes || e.length > size-end {
+			return nil, errors.New("its index leads out of it")
+		}
+		all = append(all, e)
+		end += max(e.length, 0)
+	}
+	if known := len(all) == 0 || all[len(all)-1].length >= 0; known && end != size-int64(len(endMagic)) {
+		return nil, errors.New("it is not as long as its index says")
+	}
+	return all, nil
+}
+
+// measure sets the length of an extent that goes up to the end of the object.
+func (p place) measure(ctx context.Context, o corpus.Object, last *extent) error {
+	last.length = o.Size - int64(len(endMagic)) - last.offset
+	if last.length < 0 {
+		return errors.New("it is cut off")
+	}
+	end, err := p.read(ctx, o, last.offset+last.length, int64(len(endMagic)))
+	if err == nil && string(end) != endMagic {
+		err = errors.New("it is cut off")
+	}
+	return err
+}
+
 // collector is the Output of a task. It keeps the blocks in a temporary file until the task is done.
 type collector struct {
-	plan   uint64
 	file   vfs.File
 	to     *bufio.Writer
 	blocks []extent // in the temporary file
 	size   int64
 }
 
-func newCollector(space *scratch.Space, plan uint64) (*collector, error) {
+func newCollector(space *scratch.Space) (*collector, error) {
 	file, err := space.Create(space.Unique("made", ""))
 	if err != nil {
 		return nil, err
 	}
-	return &collector{plan: plan, file: file, to: bufio.NewWriterSize(file, 1<<20)}, nil
+	return &collector{file: file, to: bufio.NewWriterSize(file, 1<<20)}, nil
 }
 
 // Block implements stage.Output.
@@ -74,74 +189,61 @@ func (c *collector) Block(h stage.Header, block []byte) error {
 }
 
 // publish writes the object.
-func (c *collector) publish(to io.Writer) error {
+func (c *collector) publish(to io.Writer, h *header) error {
 	if err := c.to.Flush(); err != nil {
 		return scratch.Error(err)
 	}
 	slices.SortStableFunc(c.blocks, compareExtents)
-	out := bufio.NewWriterSize(to, 1<<20)
 	var parts []extent
-	offset := int64(0)
 	for _, b := range c.blocks {
 		if last := len(parts) - 1; last < 0 || compareExtents(b, parts[last]) != 0 {
-			parts = append(parts, extent{b.stream, b.partition, offset, 0})
+			parts = append(parts, extent{stream: b.stream, partition: b.partition})
 		}
 		parts[len(parts)-1].length += b.length
-		offset += b.length
+	}
+	first, err := begin(h, parts...)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriterSize(to, 1<<20)
+	if _, err := out.Write(first); err != nil {
+		return err
+	}
+	for _, b := range c.blocks {
 		if _, err := io.Copy(out, io.NewSectionReader(c.file, b.offset, b.length)); err != nil {
 			return err
 		}
 	}
-	return writeIndex(out, c.plan, parts)
-}
-
-// writeIndex writes index and footer of an object that consists of these parts, one after the other.
-func writeIndex(out *bufio.Writer, plan uint64, parts []extent) error {
-	var index []byte
-	end := int64(0)
-	for _, part := range parts {
-		index = binary.LittleEndian.AppendUint32(index, uint32(part.stream))
-		index = binary.LittleEndian.AppendUint32(index, uint32(part.partition))
-		index = binary.LittleEndian.AppendUint64(index, uint64(part.offset))
-		index = binary.LittleEndian.AppendUint64(index, uint64(part.length))
-		end = part.offset + part.length
-	}
-	rest := binary.LittleEndian.AppendUint32(nil, objectVersion)
-	for _, v := range []uint64{plan, uint64(len(parts)), uint64(end)} {
-		rest = binary.LittleEndian.AppendUint64(rest, v)
-	}
-	rest = append(rest, objectMagic...)
-	sum := durable.Checksum(durable.Checksum(0, index), rest)
-	for _, b := range [][]byte{index, binary.LittleEndian.AppendUint32(nil, sum), rest} {
-		if _, err := out.Write(b); err != nil {
-			return err
-		}
+	if _, err := out.WriteString(endMagic); err != nil {
+		return err
 	}
 	return out.Flush()
 }
 
-// onePart is the Output for blocks of one stream and one partition. It writes them to the object at once.
-type onePart struct {
-	to   *bufio.Writer
-	part extent
+// straight is the Output for blocks of one stream and one partition. It writes them to the object at once.
+type straight struct{ to *bufio.Writer }
+
+// newStraight begins an object of blocks of documents for a task.
+func newStraight(to io.Writer, h *header) (*straight, error) {
+	first, err := begin(h, extent{stream: stage.Documents, partition: h.Task, length: -1})
+	if err != nil {
+		return nil, err
+	}
+	s := &straight{bufio.NewWriterSize(to, 256<<10)}
+	_, err = s.to.Write(first)
+	return s, err
 }
 
 // Block implements stage.Output.
-func (o *onePart) Block(h stage.Header, block []byte) error {
-	if of := (extent{h.Stream, h.Partition, 0, o.part.length}); o.part.length == 0 {
-		o.part = of
-	} else if of != o.part {
-		return fmt.Errorf("%w: %s in an object of stream %s", ErrObject, h, o.part.stream)
-	}
-	o.part.length += int64(len(block))
-	_, err := o.to.Write(block)
+func (s *straight) Block(_ stage.Header, block []byte) error {
+	_, err := s.to.Write(block)
 	return err
 }
 
-// end writes index and footer of the object.
-func (o *onePart) end(plan uint64) error {
-	if o.part.length == 0 {
-		return writeIndex(o.to, plan, nil)
+// end ends the object.
+func (s *straight) end() error {
+	if _, err := s.to.WriteString(endMagic); err != nil {
+		return err
 	}
-	return writeIndex(o.to, plan, []extent{o.part})
+	return s.to.Flush()
 }

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,23 +17,6 @@ import (
 	"github.com/alike-dev/alike/linkage"
 	"github.com/alike-dev/alike/stage"
 )
-
-// create begins an output: a file with this name below the output folder, or for "" the output file itself.
-func (p *Plan) create(ctx context.Context, buckets Buckets, name string) (corpus.Destination, error) {
-	where := p.Output
-	if name == "" {
-		where, name = splitName(where)
-	}
-	at, prefix, err := place(ctx, where, buckets)
-	if err != nil {
-		return nil, err
-	}
-	to, err := at.Create(ctx, prefix+name)
-	if err != nil {
-		return nil, &corpus.Problem{Path: p.Output, Err: err}
-	}
-	return to, nil
-}
 
 // Keep implements stage.Input: it copies the kept records of the task's files.
 func (in *input) Keep(ctx context.Context, kept func(position uint64) bool) error {
@@ -52,7 +36,7 @@ func (in *input) keep(ctx context.Context, source corpus.Source, file uint64, o 
 	if err != nil {
 		return broken(ctx, err, told)
 	}
-	to, err := in.plan.create(ctx, in.o.Buckets, path.Join(dedup.KeptFolder, source.Name))
+	to, err := in.create(ctx, path.Join(dedup.KeptFolder, source.Name))
 	if err != nil {
 		return errors.Join(err, f.Close())
 	}
@@ -74,13 +58,21 @@ func (in *input) keep(ctx context.Context, source corpus.Source, file uint64, o 
 }
 
 func copyRecords(ctx context.Context, f *corpus.File, file uint64, w *corpus.Writer, o corpus.Options, kept func(position uint64) bool) error {
-	if _, err := w.Write(f.Header()); err != nil {
-		return err
-	}
 	parser := corpus.NewParser(o)
 	var record corpus.Record
-	number := uint64(0)
-	return eachBlockOf(ctx, f, told, func(b *corpus.Block) error {
+	number, headed := uint64(0), false
+	head := func() error { // a byte order mark is known only when a block was read
+		if headed {
+			return nil
+		}
+		headed = true
+		_, err := w.Write(f.Header())
+		return err
+	}
+	err := eachBlockOf(ctx, f, told, func(b *corpus.Block) error {
+		if err := head(); err != nil {
+			return err
+		}
 		parser.Start(f, b)
 		for ; parser.NextRaw(&record); number++ {
 			if !kept(file<<32 | number) {
@@ -92,6 +84,7 @@ func copyRecords(ctx context.Context, f *corpus.File, file uint64, w *corpus.Wri
 		}
 		return ctx.Err()
 	})
+	return cmp.Or(err, head())
 }
 
 // Summary adds up the counts of all tasks. Dedup writes it to its output folder.
@@ -145,7 +138,7 @@ func (in *input) publish(ctx context.Context) (*Summary, error) {
 	if err != nil || p.Command != stage.Dedup {
 		return s, err
 	}
-	to, err := p.create(ctx, in.o.Buckets, dedup.SummaryFile)
+	to, err := in.create(ctx, dedup.SummaryFile)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +154,7 @@ func (in *input) publish(ctx context.Context) (*Summary, error) {
 // writeList writes the lines of a stream to a file.
 func (in *input) writeList(ctx context.Context, s stage.Stream, name, header string) error {
 	p := in.plan
-	to, err := p.create(ctx, in.o.Buckets, name)
+	to, err := in.create(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -257,7 +250,7 @@ func (in *input) writeParquet(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	to, err := p.create(ctx, in.o.Buckets, "")
+	to, err := in.create(ctx, "")
 	if err != nil {
 		return err
 	}

@@ -32,19 +32,24 @@ func Pack(ctx context.Context, p *Plan, number int, in io.Reader, out io.Writer,
 	if err != nil {
 		return err
 	}
-	if there, err := st.has(ctx, st.key(packed, number)); err != nil || there && !o.Again {
-		return err
+	if !o.Again {
+		if done, err := st.done(ctx, packing, number, o.Buckets); err != nil || done != nil {
+			return err
+		}
 	}
-	to, err := st.at.Create(ctx, st.key(packed, number))
+	to, err := st.create(ctx, st.nameOf(packing.Name, number))
 	if err != nil {
 		return &corpus.Problem{Path: p.Work, Err: err}
 	}
 	defer to.Abort()
-	documents := &onePart{to: bufio.NewWriterSize(to, 256<<10)}
-	if err := p.pack(ctx, number, in, documents, o); err != nil {
-		return err
+	documents, err := newStraight(to, p.header(packing, number))
+	if err == nil {
+		err = p.pack(ctx, number, in, documents, o)
 	}
-	if err := documents.end(p.ID()); err != nil {
+	if err == nil {
+		err = documents.end()
+	}
+	if err != nil {
 		return err
 	}
 	return to.Commit()

@@ -26,9 +26,13 @@ import (
 // Numbers are little-endian. The documents of the task are blocks of stage.Documents, see Pack. A block
 // that comes twice counts once. Stage write copies no documents: the engine drops those of stage.Drops.
 func Pipe(ctx context.Context, p *Plan, name string, number int, in io.Reader, out io.Writer, o Options) (err error) {
-	space := o.space(p)
+	of, err := p.Find(name, number)
+	if err != nil {
+		return err
+	}
+	space := o.space(p, name, number)
 	defer func() { err = errors.Join(err, space.Close()) }()
-	given, err := spoolBlocks(ctx, space, in)
+	given, err := spoolBlocks(ctx, p, of, number, space, in)
 	if err != nil {
 		return err
 	}
@@ -68,7 +72,9 @@ type spooledBlock struct {
 	sum    uint32
 }
 
-func spoolBlocks(ctx context.Context, space *scratch.Space, in io.Reader) (s *spooled, err error) {
+// spoolBlocks reads the blocks of a task. It refuses blocks of other plans and tasks, and of streams that the task does
+// not read.
+func spoolBlocks(ctx context.Context, p *Plan, of stage.Stage, number int, space *scratch.Space, in io.Reader) (s *spooled, err error) {
 	file, err := space.Create(space.Unique("given", ""))
 	if err != nil {
 		return nil, err
@@ -102,6 +108,10 @@ func spoolBlocks(ctx context.Context, space *scratch.Space, in io.Reader) (s *sp
 		}
 		if h.Bytes+stage.HeaderBytes != len(block) {
 			return s, fmt.Errorf("%w: %s comes with another length", stage.ErrBlock, h)
+		}
+		read := slices.Contains(of.Reads, h.Stream.String()) || of.Documents && h.Stream == stage.Documents
+		if h.Plan != p.ID() || h.Partition != number || !read {
+			return s, fmt.Errorf("%w: %s is none of those that task %d of stage %s reads", stage.ErrBlock, h, number, of.Name)
 		}
 		if _, err := to.Write(block); err != nil {
 			return s, scratch.Error(err)

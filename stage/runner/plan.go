@@ -8,15 +8,21 @@
 package runner
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path"
+	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/bucketurl"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/stage"
 )
 
@@ -25,6 +31,7 @@ type Plan struct {
 	stage.Plan
 	Files    []File   `json:"files"`
 	Engine   bool     `json:"engine,omitempty"` // an engine passes in the documents, and Files is empty
+	Run      string   `json:"run,omitempty"`    // for an engine: a random name, because the plan does not know the documents
 	Reading  Reading  `json:"reading"`
 	Tables   []Table  `json:"tables,omitempty"` // for records: the left and the right table, or the only one
 	Skipped  int64    `json:"skipped"`          // number of inputs that were found and cannot be read
@@ -41,12 +48,17 @@ type File struct {
 	Size    int64     `json:"size"`
 	ModTime time.Time `json:"changed,omitzero"`
 	Version string    `json:"version,omitempty"` // of an object
+	Ends    string    `json:"ends,omitempty"`    // without a version: see corpus.Source.Ends
 	Query   string    `json:"query,omitempty"`   // of the object's URL: settings of its bucket
 }
 
-// fileOf returns an input as it is now.
-func fileOf(s corpus.Source) File {
-	return File{Path: s.Path, Name: s.Name, Size: s.Size, ModTime: s.ModTime, Version: s.Version, Query: s.Query}
+// fileOf returns an input as it is now. An input that cannot be read has no Ends; the task that reads it says why.
+func fileOf(ctx context.Context, s corpus.Source, o corpus.Options) (File, error) {
+	ends, err := s.Ends(ctx, o)
+	if ctx.Err() == nil && !errors.Is(err, corpus.ErrUnavailable) && !errors.Is(err, corpus.ErrChanged) {
+		err = nil
+	}
+	return File{Path: s.Path, Name: s.Name, Size: s.Size, ModTime: s.ModTime, Version: s.Version, Ends: ends, Query: s.Query}, err
 }
 
 // Reading says how files are read. See corpus.Options.
@@ -59,7 +71,7 @@ type Reading struct {
 	Fail      bool          `json:"fail,omitempty"` // stop at the first record that cannot be used
 }
 
-// Load reads a plan.
+// Load reads a plan. It refuses one that was changed after it was made.
 func Load(r io.Reader) (*Plan, error) {
 	p := &Plan{}
 	d := json.NewDecoder(r)
@@ -67,14 +79,63 @@ func Load(r io.Reader) (*Plan, error) {
 	if err := d.Decode(p); err != nil {
 		return nil, fmt.Errorf("not a plan of alike: %w", err)
 	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, errors.New("not a plan of alike: something comes after it")
+	}
 	if p.Digest == "" {
 		return nil, errors.New("not a plan of alike: it has no digest")
 	}
-	if err := p.Plan.Settle(""); err != nil { // "" will do, because the plan has a digest
+	return p, p.Settle()
+}
+
+// made returns a plan as Load will read it: JSON holds nothing but UTF-8, and the digest must be the same then.
+func (p *Plan) made() (*Plan, error) {
+	line, err := json.Marshal(p)
+	if err != nil {
 		return nil, err
 	}
-	if last := p.FirstFiles[len(p.FirstFiles)-1]; !p.Engine && last > len(p.Files) {
-		return nil, fmt.Errorf("not a plan of alike: a task begins with file %d of %d", last, len(p.Files))
+	again := &Plan{}
+	if err := json.Unmarshal(line, again); err != nil {
+		return nil, err
+	}
+	return again, again.Settle()
+}
+
+// Settle checks a plan whose fields are set. It sets Digest if there is none, else Digest must be that of the fields.
+func (p *Plan) Settle() error {
+	inputs, err := json.Marshal(struct {
+		Files   []File
+		Engine  bool   `json:",omitempty"`
+		Run     string `json:",omitempty"`
+		Reading Reading
+		Tables  []Table `json:",omitempty"`
+		Skipped int64
+		Output  string
+	}{p.Files, p.Engine, p.Run, p.Reading, p.Tables, p.Skipped, p.Output})
+	if err != nil {
+		return err
+	}
+	if err := p.Plan.Settle(string(inputs)); err != nil {
+		return err
+	}
+	return p.check()
+}
+
+// check checks what is not covered by stage.Plan: a plan may come from anywhere, and its digest from its author.
+func (p *Plan) check() error {
+	wrong := func(format string, args ...any) error {
+		return fmt.Errorf("not a plan of alike: "+format, args...)
+	}
+	last := p.FirstFiles[len(p.FirstFiles)-1]
+	switch {
+	case p.Memory < 1:
+		return wrong("a memory of %d bytes", p.Memory)
+	case p.Skipped < 0 || p.Reading.MaxRecord < 0:
+		return wrong("%d skipped inputs, records of up to %d bytes", p.Skipped, p.Reading.MaxRecord)
+	case !p.Engine && (!isAbsolute(p.Work) || !isAbsolute(p.Output)) || p.Work != "" && !isAbsolute(p.Work):
+		return wrong("the places of work files %.100q and results %.100q depend on the working folder", p.Work, p.Output)
+	case !p.Engine && last > len(p.Files):
+		return wrong("a task begins with file %d of %d", last, len(p.Files))
 	}
 	if p.Join != nil {
 		tables := 1
@@ -82,24 +143,31 @@ func Load(r io.Reader) (*Plan, error) {
 			tables = 2
 		}
 		if len(p.Tables) != tables || !p.Engine && p.Join.RightFile >= len(p.Files) {
-			return nil, errors.New("not a plan of alike: its tables and their files are not those of a join")
+			return wrong("its tables and their files are not those of a join")
+		}
+		for _, t := range p.Tables {
+			if most := len(p.Join.Columns) + len(p.Join.Others); len(t.Fields) != most {
+				return wrong("a table of %d fields, not %d", len(t.Fields), most)
+			}
 		}
 	}
-	return p, nil
+	named := map[string]bool{}
+	for _, f := range p.Files {
+		if err := checkName(f.Name); err != nil {
+			return wrong("%w", err)
+		}
+		name := path.Clean(f.Name)
+		if p.Command == stage.Dedup && named[name] {
+			return wrong("two inputs have the name %.100q", name)
+		}
+		named[name] = true
+	}
+	return nil
 }
 
-// Settle checks a plan whose fields are set, except Digest, and computes Digest.
-func (p *Plan) Settle() error {
-	inputs, err := json.Marshal(struct {
-		Files   []File
-		Reading Reading
-		Tables  []Table `json:",omitempty"`
-		Output  string
-	}{p.Files, p.Reading, p.Tables, p.Output})
-	if err != nil {
-		return err
-	}
-	return p.Plan.Settle(string(inputs))
+// isAbsolute tells whether a path or URL names the same place in every working folder.
+func isAbsolute(where string) bool {
+	return bucketurl.Is(where) || filepath.IsAbs(bucketurl.LocalPath(where))
 }
 
 // Cut divides files into runs of about equal size, one for each task, and returns the first file of each.
@@ -162,8 +230,17 @@ func (p *Plan) source(ctx context.Context, f File, o corpus.Options) (s corpus.S
 		return s, err
 	case len(skipped) > 0:
 		return s, &skipped[0]
-	// Times of objects are not compared: a store rounds them differently in different answers.
-	case len(found) != 1 || found[0].Size != f.Size || found[0].Version != f.Version || f.Version == "" && !found[0].ModTime.Equal(f.ModTime):
+	}
+	changed := len(found) != 1 || found[0].Stream
+	if !changed {
+		now, err := fileOf(ctx, found[0], o)
+		if err != nil {
+			return s, err
+		}
+		// Times of objects are not compared: a store rounds them differently in different answers.
+		changed = now.Size != f.Size || now.Version != f.Version || now.Ends != f.Ends || f.Version == "" && !now.ModTime.Equal(f.ModTime)
+	}
+	if changed {
 		return s, &corpus.Problem{Path: f.Path, Err: fmt.Errorf("%w since the plan was made: plan again", corpus.ErrChanged)}
 	}
 	found[0].Name = f.Name
@@ -172,25 +249,35 @@ func (p *Plan) source(ctx context.Context, f File, o corpus.Options) (s corpus.S
 
 // Open reads the plan in a file or an object.
 func Open(ctx context.Context, where string, buckets Buckets) (*Plan, error) {
-	dir, name := splitName(where)
-	at, prefix, err := place(ctx, dir, buckets)
-	if err != nil {
-		return nil, err
+	text, err := readPlan(ctx, where, buckets)
+	var p *Plan
+	if err == nil {
+		p, err = Load(bytes.NewReader(text))
 	}
-	o, err := at.Stat(ctx, prefix+name)
-	if err != nil {
-		return nil, &corpus.Problem{Path: where, Err: err}
-	}
-	r, err := at.Read(ctx, o, 0, max(o.Size, 1))
-	if err != nil {
-		return nil, &corpus.Problem{Path: where, Err: err}
-	}
-	defer r.Close()
-	p, err := Load(r)
 	if err != nil {
 		return nil, &corpus.Problem{Path: where, Err: err}
 	}
 	return p, nil
+}
+
+func readPlan(ctx context.Context, where string, buckets Buckets) ([]byte, error) {
+	if !bucketurl.Is(where) { // may be a link, or a pipe: the user has named it
+		text, err := os.ReadFile(bucketurl.LocalPath(where))
+		if err != nil {
+			err = fault.File(err)
+		}
+		return text, err
+	}
+	dir, name := splitName(where)
+	at, err := openPlace(ctx, dir, buckets, false)
+	if err != nil {
+		return nil, err
+	}
+	o, err := at.stat(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return at.read(ctx, o, 0, o.Size)
 }
 
 // Table says how to read a table.

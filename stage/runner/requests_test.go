@@ -79,8 +79,52 @@ func TestTheEstimateCountsEveryPassOverTheInput(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e := p.Estimate; e.MovedBytes != passes*e.InputBytes+2*e.WorkBytes {
+		if e := p.Estimate; e.MovedBytes != passes*e.InputBytes+2*e.WorkBytes+p.bytesOfIndexes() {
 			t.Errorf("%s: %d bytes are moved, of %d of input and %d of blocks", command, e.MovedBytes, e.InputBytes, e.WorkBytes)
+		}
+	}
+}
+
+// In a plan of many partitions the indexes of objects are most of what tasks ask for.
+func TestTheEstimateCountsReadingTheIndexesOfObjects(t *testing.T) {
+	c := dedup.Config{Inputs: []string{hotCorpus(t, 3, 6, 6, 1)}}
+	of := func(partitions int) *Plan {
+		return makePlan(t, c, PlanOptions{Command: stage.Dedup, Output: filepath.Join(t.TempDir(), "out"), Partitions: partitions})
+	}
+	// The beginning of an object, which is read first, holds an index of 4,096 entries. The keys from each task of classes
+	// have one for each of group.
+	small, large := of(2500), of(5000)
+	if got := large.Estimate.ReadRequests - 4*small.Estimate.ReadRequests; got < 5000*5000/2 {
+		t.Errorf("twice the partitions take %d requests more than four times as many", got)
+	}
+	if got := large.bytesOfIndexes() - 4*small.bytesOfIndexes(); got < 5000*5000*20_000/2 {
+		t.Errorf("twice the partitions read %d bytes of indexes more than four times as many", got)
+	}
+	e := large.Estimate
+	if e.MovedBytes < large.bytesOfIndexes() {
+		t.Errorf("%d bytes are moved, of indexes alone %d", e.MovedBytes, large.bytesOfIndexes())
+	}
+	if least := float64(large.tasks())*taskSeconds + float64(e.ReadRequests)*readSeconds; e.CPUHours*3600 < least {
+		t.Errorf("%v processor hours for %d tasks and %d requests", e.CPUHours, large.tasks(), e.ReadRequests)
+	}
+}
+
+func TestEveryFileHasAPartitionUpToABound(t *testing.T) {
+	for _, c := range []struct {
+		files, size, memory int64
+		want                int
+	}{
+		{1, 1 << 10, 1 << 30, 1},
+		{4, 66 << 20, 1 << 30, 4}, // 264 MB in 4 files
+		{4, 1 << 20, 1 << 30, 1},  // a task would hardly do more than start
+		{1000, 1 << 20, 1 << 30, 62},
+		{100_000, 1 << 20, 1 << 30, 195},
+		{1, 264 << 20, 1 << 30, 1},
+		{2, 10 << 30, 1 << 30, 40},
+	} {
+		p := &Plan{Memory: c.memory, Files: make([]File, c.files)}
+		if got := p.partitionsFor(c.files*c.size, c.files*c.size); got != c.want {
+			t.Errorf("%d files of %d MiB: %d partitions, want %d", c.files, c.size>>20, got, c.want)
 		}
 	}
 }

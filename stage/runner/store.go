@@ -3,7 +3,6 @@ package runner
 import (
 	"bufio"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -20,67 +19,61 @@ import (
 
 // store is the place of the objects of a plan, as seen by the reader of one partition.
 type store struct {
-	at     writable
-	prefix string
+	place
 	plan   *Plan
-	number int               // the partition
-	stages map[string][]made // objects of the stages that were loaded, by task
-}
-
-// made is the object of a task, with the ranges of the blocks for the store's partition.
-type made struct {
-	corpus.Object
-	blocks []extent
+	number int                  // the partition
+	stages map[string][]*object // objects of the stages that were loaded, by task, with the blocks for the partition
 }
 
 func openStore(ctx context.Context, p *Plan, buckets Buckets, number int) (*store, error) {
-	at, prefix, err := place(ctx, p.Work, buckets)
+	at, err := openPlace(ctx, p.Work, buckets, true) // openObject detects what was not written to the end
 	if err != nil {
 		return nil, err
 	}
-	if local, ok := at.(folder); ok { // readIndex detects an object that was not written to the end
-		local.volatile = true
-		at = local
-	}
-	return &store{at: at, prefix: prefix, plan: p, number: number, stages: map[string][]made{}}, nil
+	return &store{place: at, plan: p, number: number, stages: map[string][]*object{}}, nil
 }
 
-// key returns the name of a task's object.
-func (s *store) key(name string, task int) string {
-	return fmt.Sprintf("%s%s/%s/%06d", s.prefix, s.plan.Digest, name, task)
+// folderOf returns the name of the folder with the objects of a stage.
+func (s *store) folderOf(name string) string { return s.plan.Digest + "/" + name }
+
+// nameOf returns the name of a task's object.
+func (s *store) nameOf(name string, task int) string {
+	return fmt.Sprintf("%s/%06d", s.folderOf(name), task)
 }
 
 // atOnce is how many requests run at the same time.
 const atOnce = 16
 
 // load lists the objects of a stage, with one request for each thousand, and reads their indexes.
-func (s *store) load(ctx context.Context, of stage.Stage) ([]made, error) {
+func (s *store) load(ctx context.Context, of stage.Stage) ([]*object, error) {
 	if found := s.stages[of.Name]; found != nil {
 		return found, nil
 	}
-	found := make([]made, of.Tasks)
-	begin := fmt.Sprintf("%s%s/%s/", s.prefix, s.plan.Digest, of.Name)
-	err := s.at.List(ctx, begin, func(o corpus.Object) error {
+	objects := make([]corpus.Object, of.Tasks)
+	err := s.list(ctx, s.folderOf(of.Name), func(name string, o corpus.Object) {
 		var task int
-		if n, err := fmt.Sscanf(o.Key[len(begin):], "%d", &task); err == nil && n == 1 && task >= 0 && task < of.Tasks && o.Key == s.key(of.Name, task) {
-			found[task].Object = o
+		if n, err := fmt.Sscanf(name, "%d", &task); err == nil && n == 1 && task >= 0 && task < of.Tasks && name == fmt.Sprintf("%06d", task) {
+			objects[task] = o
 		}
-		return nil
 	})
 	if err != nil {
 		return nil, &corpus.Problem{Path: s.plan.Work, Err: err}
 	}
-	for task, o := range found {
+	for task, o := range objects {
 		if o.Key == "" {
 			return nil, fmt.Errorf("%w: task %d of stage %s has left nothing in %s: run it first", ErrObject, task, of.Name, s.plan.Work)
 		}
 	}
+	found := make([]*object, of.Tasks)
 	group, within := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
-	for i := range found {
+	for task := range found {
 		group.Go(func() error {
-			all, err := s.readIndex(within, found[i].Object)
-			found[i].blocks = slices.Clone(slices.DeleteFunc(all, func(e extent) bool { return e.partition != s.number }))
+			o, err := s.openObject(within, objects[task], s.plan.header(of, task))
+			if err == nil {
+				o.blocks = slices.Clone(slices.DeleteFunc(o.blocks, func(e extent) bool { return e.partition != s.number }))
+			}
+			found[task] = o
 			return err
 		})
 	}
@@ -91,71 +84,6 @@ func (s *store) load(ctx context.Context, of stage.Stage) ([]made, error) {
 	return found, nil
 }
 
-func (s *store) damaged(o corpus.Object, what string) error {
-	return fmt.Errorf("%w: %s: %s; remove it and run its task again", ErrObject, o.Key, what)
-}
-
-// readIndex reads the index of an object.
-func (s *store) readIndex(ctx context.Context, o corpus.Object) (all []extent, err error) {
-	tail, err := s.read(ctx, o, max(o.Size-tailBytes, 0), min(o.Size, tailBytes))
-	if err != nil {
-		return nil, err
-	}
-	if len(tail) < footerBytes || string(tail[len(tail)-8:]) != objectMagic {
-		return nil, s.damaged(o, "it does not end as an object does")
-	}
-	footer := tail[len(tail)-footerBytes:]
-	at := func(i int) int64 { return int64(binary.LittleEndian.Uint64(footer[i:])) }
-	entries, offset := at(16), at(24)
-	size := o.Size - footerBytes - offset
-	switch {
-	case binary.LittleEndian.Uint32(footer[4:]) != objectVersion:
-		return nil, s.damaged(o, "it is of another version")
-	case offset < 0 || entries < 0 || size/entryBytes != entries || size%entryBytes != 0:
-		return nil, s.damaged(o, "its index is not where it should be")
-	}
-	index := tail[:len(tail)-footerBytes]
-	if int64(len(index)) >= size {
-		index = index[int64(len(index))-size:]
-	} else if index, err = s.read(ctx, o, offset, size); err != nil {
-		return nil, err
-	}
-	if durable.Checksum(durable.Checksum(0, index), footer[4:]) != binary.LittleEndian.Uint32(footer) {
-		return nil, s.damaged(o, "its index has another checksum than its bytes")
-	}
-	if uint64(at(8)) != s.plan.ID() {
-		return nil, s.damaged(o, "it is of another plan")
-	}
-	for ; len(index) > 0; index = index[entryBytes:] {
-		e := extent{
-			stage.Stream(binary.LittleEndian.Uint32(index)), int(binary.LittleEndian.Uint32(index[4:])),
-			int64(binary.LittleEndian.Uint64(index[8:])), int64(binary.LittleEndian.Uint64(index[16:])),
-		}
-		if e.offset < 0 || e.length < 0 || e.length > offset || e.offset > offset-e.length {
-			return nil, s.damaged(o, "its index leads out of it")
-		}
-		all = append(all, e)
-	}
-	return all, nil
-}
-
-// read reads a range of an object.
-func (s *store) read(ctx context.Context, o corpus.Object, offset, length int64) ([]byte, error) {
-	if length == 0 {
-		return nil, nil
-	}
-	r, err := s.at.Read(ctx, o, offset, length)
-	if err != nil {
-		return nil, &corpus.Problem{Path: o.Key, Err: err}
-	}
-	b := make([]byte, length)
-	_, err = io.ReadFull(r, b)
-	if err = errors.Join(err, r.Close()); err != nil {
-		return nil, &corpus.Problem{Path: o.Key, Err: err}
-	}
-	return b, nil
-}
-
 // blocks visits the blocks of a stream that a stage made for the partition.
 func (s *store) blocks(ctx context.Context, of stage.Stage, stream stage.Stream, visit func(block []byte) error) error {
 	objects, err := s.load(ctx, of)
@@ -163,39 +91,51 @@ func (s *store) blocks(ctx context.Context, of stage.Stage, stream stage.Stream,
 		return err
 	}
 	for _, o := range objects {
-		if err := s.extents(ctx, o, stream, visit); err != nil {
+		i, found := slices.BinarySearchFunc(o.blocks, extent{stream: stream, partition: s.number}, compareExtents)
+		if !found {
+			continue
+		}
+		if err := s.extent(ctx, o, o.blocks[i], visit); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// extents visits the blocks of a stream that one object holds for the partition.
-func (s *store) extents(ctx context.Context, o made, stream stage.Stream, visit func(block []byte) error) error {
-	i, found := slices.BinarySearchFunc(o.blocks, extent{stream: stream, partition: s.number}, compareExtents)
-	if !found {
-		return nil
-	}
-	r, err := s.at.Read(ctx, o.Object, o.blocks[i].offset, o.blocks[i].length)
-	if err == nil {
-		err = eachBlock(bufio.NewReaderSize(r, 256<<10), o.blocks[i].length, visit)
-		err = errors.Join(err, r.Close())
-	}
+// extent visits the blocks of an extent of an object.
+func (s *store) extent(ctx context.Context, o *object, e extent, visit func(block []byte) error) error {
+	r, err := s.openRange(ctx, o.Object, e.offset, e.length)
 	if err != nil {
+		return err
+	}
+	err = eachBlock(bufio.NewReaderSize(r, 256<<10), e.length, func(h stage.Header) error {
+		if h.Plan != s.plan.ID() || h.Task != o.header.Task || h.Stream != e.stream || h.Partition != e.partition {
+			return fmt.Errorf("%w: %s is in the place of another one", stage.ErrBlock, h)
+		}
+		return nil
+	}, visit)
+	err = errors.Join(err, r.Close())
+	switch {
+	case errors.Is(err, stage.ErrBlock) || errors.Is(err, io.ErrUnexpectedEOF):
+		return damaged(o.Object, err)
+	case err != nil:
 		return fmt.Errorf("%s: %w", o.Key, err)
 	}
 	return nil
 }
 
-// eachBlock visits blocks that follow each other in length bytes of r.
-func eachBlock(r io.Reader, length int64, visit func(block []byte) error) error {
+// eachBlock visits blocks that follow each other in length bytes of r, if check finds nothing wrong with their headers.
+func eachBlock(r io.Reader, length int64, check func(stage.Header) error, visit func(block []byte) error) error {
 	var block []byte
 	for length > 0 {
 		block = scratch.Buffer(block, stage.HeaderBytes)
 		if _, err := io.ReadFull(r, block); err != nil {
-			return err
+			return unexpected(err)
 		}
 		h, err := stage.ParseHeader(block)
+		if err == nil {
+			err = check(h)
+		}
 		if err != nil {
 			return err
 		}
@@ -207,7 +147,7 @@ func eachBlock(r io.Reader, length int64, visit func(block []byte) error) error 
 		copy(whole, block[:stage.HeaderBytes])
 		block = whole
 		if _, err := io.ReadFull(r, block[stage.HeaderBytes:]); err != nil {
-			return err
+			return unexpected(err)
 		}
 		if err := visit(block); err != nil {
 			return err
@@ -217,22 +157,42 @@ func eachBlock(r io.Reader, length int64, visit func(block []byte) error) error 
 	return nil
 }
 
-// has tells whether a whole object exists.
-func (s *store) has(ctx context.Context, key string) (bool, error) {
-	object, err := s.at.Stat(ctx, key)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+// done returns the object of a task that need not be run again; nil: it must be. The task must have left its own, whole
+// object. If it has also written results, these and all blocks must be what it wrote: nothing later would notice.
+func (s *store) done(ctx context.Context, of stage.Stage, task int, buckets Buckets) (*object, error) {
+	found, err := s.stat(ctx, s.nameOf(of.Name, task))
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, durable.ErrForeign):
+		return nil, nil
+	case err != nil:
+		return nil, &corpus.Problem{Path: s.plan.Work, Err: err}
 	}
-	if err != nil {
-		return false, &corpus.Problem{Path: s.plan.Work, Err: err}
+	o, err := s.openObject(ctx, found, s.plan.header(of, task))
+	if err == nil && (of.Name == stage.Write || of.Name == stage.Publish) {
+		err = errors.Join(s.checkBlocks(ctx, o), s.plan.checkFiles(ctx, o.header.Files, buckets))
 	}
-	_, err = s.readIndex(ctx, object)
-	return err == nil, nil
+	if errors.Is(err, ErrObject) || errors.Is(err, errNotWritten) {
+		return nil, nil
+	}
+	return o, err
 }
 
-// leave writes the object of a task from the blocks that make emits.
-func (s *store) leave(ctx context.Context, space *scratch.Space, name string, number int, make func(to stage.Output) error) (err error) {
-	made, err := newCollector(space, s.plan.ID())
+// checkBlocks reads all blocks of an object.
+func (s *store) checkBlocks(ctx context.Context, o *object) error {
+	for _, e := range o.blocks {
+		err := s.extent(ctx, o, e, func(block []byte) error {
+			return stage.EachRow(block, s.plan.ID(), e.stream, func([]uint64, []byte) error { return ctx.Err() })
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leave writes the object of a task from the blocks that make emits. make may add to the header.
+func (s *store) leave(ctx context.Context, space *scratch.Space, h *header, make func(to stage.Output) error) (err error) {
+	made, err := newCollector(space)
 	if err != nil {
 		return err
 	}
@@ -240,33 +200,34 @@ func (s *store) leave(ctx context.Context, space *scratch.Space, name string, nu
 	if err := make(made); err != nil {
 		return err
 	}
-	to, err := s.at.Create(ctx, s.key(name, number))
+	to, err := s.create(ctx, s.nameOf(h.Stage, h.Task))
 	if err != nil {
 		return &corpus.Problem{Path: s.plan.Work, Err: err}
 	}
 	defer to.Abort()
-	if err := made.publish(to); err != nil {
+	if err := made.publish(to, h); err != nil {
 		return err
 	}
 	return to.Commit()
 }
 
-// packed stands in the keys of the objects of Pack, in the place of the name of a stage.
-const packed = "pack"
-
 // documents visits the blocks of documents that Pack wrote for the task.
 func (s *store) documents(ctx context.Context, visit func(block []byte) error) error {
-	key := s.key(packed, s.number)
-	object, err := s.at.Stat(ctx, key)
+	found, err := s.stat(ctx, s.nameOf(packing.Name, s.number))
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w: part %d of the documents is not in %s: pack it first", ErrObject, s.number, s.plan.Work)
 	}
 	if err != nil {
 		return &corpus.Problem{Path: s.plan.Work, Err: err}
 	}
-	all, err := s.readIndex(ctx, object)
+	o, err := s.openObject(ctx, found, s.plan.header(packing, s.number))
 	if err != nil {
 		return err
 	}
-	return s.extents(ctx, made{object, all}, stage.Documents, visit)
+	for _, e := range o.blocks {
+		if err := s.extent(ctx, o, e, visit); err != nil {
+			return err
+		}
+	}
+	return nil
 }

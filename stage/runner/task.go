@@ -13,13 +13,14 @@ import (
 	"github.com/alike-dev/alike/stage"
 )
 
-// Run runs one task of a stage, unless its object exists. After stage.Publish it returns the summary of
-// the run, else nil.
+// Run runs one task of a stage, unless its object is there, and the results that it has written. After stage.Publish
+// it returns the summary of the run, also if the task had been done before, else nil.
 func Run(ctx context.Context, p *Plan, name string, number int, o Options) (s *Summary, err error) {
 	if p.Engine && (p.Work == "" || name == stage.Publish) {
 		return nil, errEngine
 	}
-	if _, err := p.Find(name, number); err != nil {
+	of, err := p.Find(name, number)
+	if err != nil {
 		return nil, err
 	}
 	st, err := openStore(ctx, p, o.Buckets, number)
@@ -27,19 +28,29 @@ func Run(ctx context.Context, p *Plan, name string, number int, o Options) (s *S
 		return nil, err
 	}
 	if o.Blocks == nil && !o.Again {
-		if there, err := st.has(ctx, st.key(name, number)); err != nil || there {
+		if done, err := st.done(ctx, of, number, o.Buckets); err != nil || done != nil {
+			return done.summary(), err
+		}
+	}
+	if o.Begin != nil {
+		if err := o.Begin(); err != nil {
 			return nil, err
 		}
 	}
-	space := o.space(p)
+	space := o.space(p, name, number)
 	defer func() { err = errors.Join(err, space.Close()) }()
 	if p.Join != nil && name != p.Stages()[0].Name && name != stage.Write {
 		o.OnSkip = nil // the first stage has reported these records
 	}
-	in := &input{plan: p, number: number, store: st, o: &o}
+	h := p.header(of, number)
+	in := &input{plan: p, number: number, store: st, header: h, o: &o}
 	run := func(to stage.Output) error {
 		if name == stage.Publish {
-			s, err = in.publish(ctx)
+			s, err := in.publish(ctx)
+			if err == nil {
+				p.removeRemains()
+			}
+			h.Summary = s
 			return err
 		}
 		err := stage.Run(ctx, &p.Plan, name, number, in, to, space)
@@ -50,9 +61,13 @@ func Run(ctx context.Context, p *Plan, name string, number int, o Options) (s *S
 	}
 	if o.Blocks != nil {
 		to := &frames{to: bufio.NewWriterSize(o.Blocks, 256<<10)}
-		return s, errors.Join(run(to), to.to.Flush())
+		err := errors.Join(run(to), to.to.Flush())
+		return h.Summary, err
 	}
-	return s, st.leave(ctx, space, name, number, run)
+	if err := st.leave(ctx, space, h, run); err != nil {
+		return nil, err
+	}
+	return h.Summary, nil
 }
 
 var errEngine = fmt.Errorf("%w: %w", dedup.ErrUsage, setting.Errorf("the plan is for an engine, which hands over documents and blocks itself: use %s", setting.Pipe))
@@ -67,7 +82,7 @@ func (in *input) tellRepeats(ctx context.Context) error {
 				}
 				return ""
 			}
-			p := &corpus.Problem{Path: place(words[0]), Err: setting.Errorf(
+			p := &corpus.Problem{Path: place(words[0]), Err: fault.Because(fault.ErrRepeatedName,
 				"record %d has the name of record %d of %s; make ids unique, or name documents by file and line with %s %s",
 				uint32(words[0])+1, uint32(words[1])+1, fault.Shown(place(words[1])), setting.IDField, corpus.NoID,
 			)}

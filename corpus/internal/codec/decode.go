@@ -2,20 +2,16 @@
 package codec
 
 import (
-	"bufio"
-	"compress/bzip2"
 	"compress/flate"
 	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/mikelolasagasti/xz"
 
 	"github.com/alike-dev/alike/internal/fault"
-	"github.com/alike-dev/alike/internal/inflate"
 )
 
 // A Name names a compression; "" is none.
@@ -42,25 +38,13 @@ type Reader interface {
 func NewReader(r io.Reader, c Name) (Reader, error) {
 	switch c {
 	case Gzip:
-		d, err := inflate.NewReader(r)
-		if err != nil {
-			return nil, err
-		}
-		return d, nil
+		return newGzip(r)
 	case Zstd:
-		d, err := GetZstd()
-		if err != nil {
-			return nil, err
-		}
-		if err := d.Reset(&nonEmpty{r: r}); err != nil {
-			d.Release()
-			return nil, err
-		}
-		return d, nil
+		return newZstd(r)
 	case Xz:
 		return getXz(&nonEmpty{r: r})
 	case Bzip2:
-		return Stored{bzip2.NewReader(bufio.NewReaderSize(r, 64<<10))}, nil
+		return newBzip2(r), nil
 	}
 	return Stored{r}, nil
 }
@@ -69,15 +53,6 @@ func NewReader(r io.Reader, c Name) (Reader, error) {
 type Stored struct{ io.Reader }
 
 func (Stored) Release() {}
-
-// ZstdDecoder decodes on the goroutine that calls it.
-type ZstdDecoder struct{ *zstd.Decoder }
-
-// MaxZstdWindow is the most memory that a zstd stream may ask for, also the limit of the
-// zstd program (without --long=31).
-const MaxZstdWindow = 128 << 20
-
-var zstdPool sync.Pool
 
 // nonEmpty makes a stream of no bytes, which the zstd decoder accepts, a truncated one.
 type nonEmpty struct {
@@ -97,29 +72,13 @@ func (e *nonEmpty) Read(p []byte) (int, error) {
 
 var errNoBytes = fault.Because(fault.ErrTruncated, "the file has no bytes")
 
-// GetZstd returns a pooled decoder. Release returns it to the pool.
-func GetZstd() (*ZstdDecoder, error) {
-	if d, ok := zstdPool.Get().(*ZstdDecoder); ok {
-		return d, nil
-	}
-	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-		zstd.WithDecoderMaxWindow(MaxZstdWindow))
-	if err != nil {
-		return nil, err
-	}
-	return &ZstdDecoder{d}, nil
-}
-
-func (d *ZstdDecoder) Release() {
-	if d.Reset(nil) == nil {
-		zstdPool.Put(d)
-	}
-}
-
 // Damage returns the kind of damage that a decoder has found, and a remedy.
 func Damage(c Name, err error) (text, remedy string, kind error) {
 	remedy = "get a whole copy of the file"
+	var garbage *Garbage
 	switch {
+	case errors.As(err, &garbage):
+		return fmt.Sprintf("%v after complete %s data", garbage, c), "cut it off if nothing is missing, else " + remedy, fault.ErrCorrupt
 	case err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, fault.ErrTruncated):
 		return fmt.Sprintf("unexpected end of %s data", c), remedy, fault.ErrTruncated
 	case errors.Is(err, zstd.ErrWindowSizeExceeded):

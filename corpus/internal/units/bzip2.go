@@ -121,16 +121,19 @@ func (z *bzip2Units) Claim(scratch *[]byte) ([]byte, error) {
 
 // streamHeader reads the header of the next stream; io.EOF if there is none.
 func (z *bzip2Units) streamHeader() error {
-	if err := z.need(32); err != nil {
-		if at := z.base + int64(z.bit>>3); at == z.size && z.begun {
-			return io.EOF
+	err := z.need(32)
+	if err == nil {
+		if h := z.buf[z.bit>>3:]; h[0] != 'B' || h[1] != 'Z' || h[2] != 'h' || h[3] < '1' || h[3] > '9' {
+			err = fault.Because(fault.ErrCorrupt, "no bzip2 header")
+		}
+	}
+	if err != nil {
+		if z.begun {
+			return z.after(codec.Bzip2, z.base+int64(z.bit>>3), err)
 		}
 		return err
 	}
 	h := z.buf[z.bit>>3:]
-	if h[0] != 'B' || h[1] != 'Z' || h[2] != 'h' || h[3] < '1' || h[3] > '9' {
-		return fault.Because(fault.ErrCorrupt, "no bzip2 header")
-	}
 	z.level, z.begun = h[3], true
 	z.bit += 32
 	return nil

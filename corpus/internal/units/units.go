@@ -67,6 +67,11 @@ func walk(at io.ReaderAt, size int64, read *atomic.Int64) walked {
 	return walked{file: file{at, size, read}, guess: 1 << 20}
 }
 
+// after says what follows the units of a file before the byte at, the error there being damage: see codec.After.
+func (f *file) after(c codec.Name, at int64, damage error) error {
+	return codec.After(c, Whole(f.at, at, f.size-at), damage)
+}
+
 // decoder decodes the file from a place on.
 func (f *file) decoder(from Place, c codec.Name) (codec.Reader, error) {
 	at := from.Bit / 8

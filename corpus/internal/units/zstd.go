@@ -51,7 +51,7 @@ func (z *zstdUnits) Claim(scratch *[]byte) ([]byte, error) {
 		fr, err := lookZstd(data)
 		switch {
 		case err != nil:
-			return nil, ErrSerial
+			return nil, z.serial()
 		case fr.skip && fr.length <= left:
 			z.pos += fr.length
 			want = z.guess
@@ -60,11 +60,19 @@ func (z *zstdUnits) Claim(scratch *[]byte) ([]byte, error) {
 			z.pass(len(unit))
 			return unit, nil
 		case fr.length > left || fr.skip || fr.length > Max+Max/8:
-			return nil, ErrSerial
+			return nil, z.serial()
 		default:
 			want = max(int(fr.length), min(2*want, Max))
 		}
 	}
+}
+
+// serial returns the error for a rest that is no unit: ErrSerial, unless it is no frame either.
+func (z *zstdUnits) serial() error {
+	if z.pos == 0 {
+		return ErrSerial
+	}
+	return z.after(codec.Zstd, z.pos, ErrSerial)
 }
 
 // small returns the length of the frames at the start of data that are complete and
@@ -109,23 +117,37 @@ func (z *zstdUnits) Decode(dst, unit []byte) ([]byte, error) {
 }
 
 // Small decodes a short zstd file at once, in no more memory than it needs, whatever its
-// frames ask for; ok is false if the file is not short, or is damaged.
+// frames ask for; ok is false if the file is not short, or is damaged. The stream ends with
+// what codec.After says of the bytes behind the last frame.
 func Small(at io.ReaderAt, size int64, read *atomic.Int64) (r codec.Reader, ok bool) {
 	if size == 0 || size > Max/4 {
 		return nil, false
 	}
 	data := make([]byte, size)
 	z := &zstdUnits{}
-	if _, err := at.ReadAt(data, 0); err != nil || z.small(data, Max) < size {
+	if _, err := at.ReadAt(data, 0); err != nil {
 		return nil, false
 	}
-	out, err := decodeZstd(nil, data)
+	n := z.small(data, Max)
+	after := io.EOF
+	if n < size {
+		after = codec.After(codec.Zstd, bytes.NewReader(data[n:]), nil)
+	}
+	if n == 0 || after == nil {
+		return nil, false
+	}
+	out, err := decodeZstd(nil, data[:n])
 	if err != nil {
 		return nil, false
 	}
 	read.Store(size)
-	return codec.Stored{Reader: bytes.NewReader(out)}, true
+	return codec.Stored{Reader: io.MultiReader(bytes.NewReader(out), ended{after})}, true
 }
+
+// ended is the end of a stream.
+type ended struct{ err error }
+
+func (e ended) Read([]byte) (int, error) { return 0, e.err }
 
 // minRead is how much room there is at least for what readOn reads at once.
 const minRead = 64 << 10

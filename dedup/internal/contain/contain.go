@@ -40,6 +40,7 @@ type Options struct {
 	Sides     *sides.Policy
 	Threshold measure.Threshold // of Containment or MaxContainment
 	Sample    lsh.Sample
+	Seed      uint64 // of the sample: recipe.Recipe.SampleSeed
 	// Cap limits the work of a key: if it has more pairs than Cap documents that all sample it would have,
 	// only its first lsh.Hubs documents are paired with all.
 	Cap      int
@@ -146,7 +147,7 @@ func (o *Options) keys(ctx context.Context, filter *bloom.Filter) (keys, sizes *
 		return nil, nil, errors.Join(err, space.Release(sorter))
 	}
 	err = o.lookAtAll(ctx, func() *looker {
-		return &looker{o: o, filter: filter, sampler: recipe.NewSampler(o.Sample.Size), keys: sorter.Appender(), sizes: sized.Appender()}
+		return &looker{o: o, filter: filter, sampler: recipe.NewSampler(o.Sample.Size, o.Seed), keys: sorter.Appender(), sizes: sized.Appender()}
 	})
 	keys, err = space.Ended(ctx, sorter, err)
 	if sizes, err = space.Ended(ctx, sized, err); err != nil && keys != nil {
@@ -209,7 +210,7 @@ func (l *looker) lookAt(b *table.Block, sets *reread.Sets) error {
 }
 
 func (l *looker) look(doc uint32, set []uint64) error {
-	l.hashes = recipe.AppendSampleHashes(l.hashes[:0], set)
+	l.hashes = recipe.AppendSampleHashes(l.hashes[:0], set, l.o.Seed)
 	votes, last := 0, uint64(0) // of the sample, and its last key
 	if n := uint64(len(set)); n > 0 && l.o.inside(doc) {
 		votes, last = l.o.Sample.Votes(int(l.o.Threshold.MinOverlap(n, n))), l.lastOfSample(set)

@@ -69,6 +69,9 @@ func (f *Feeder) Take(current *OpenFile, b *corpus.Block) (*OpenFile, error) {
 		}
 		err := current.Next(b)
 		if err == nil {
+			if b.Seq == 0 {
+				f.layouts.keep(current.Index, current.File)
+			}
 			current.Blocks.Add(1)
 			return current, nil
 		}
@@ -118,9 +121,6 @@ func (f *Feeder) openNext(index int) (*OpenFile, error) {
 	f.opening++
 	f.mu.Unlock()
 	file, err := f.opener.Open(index)
-	if err == nil {
-		f.layouts.keep(index, file)
-	}
 	if err == nil && f.done != nil {
 		if done := f.done(index); done != nil {
 			file.Skip(done)

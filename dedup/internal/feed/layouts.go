@@ -2,20 +2,22 @@ package feed
 
 import (
 	"context"
+	"errors"
+	"io"
 	"sync"
 
 	"github.com/alike-dev/alike/corpus"
 )
 
-// Layouts keeps the layouts of tables whose records are parsed again apart from their file, so that
-// a file need not be opened again for its header.
+// Layouts keeps the layouts of files whose records are parsed again apart from their file, so that
+// a file need not be opened again for its header or its byte order mark.
 type Layouts struct {
 	mu   sync.Mutex
 	of   map[int]corpus.Layout // by source
 	last corpus.Layout         // stored once for consecutive tables with the same layout
 }
 
-// keep keeps the layout of an open table that cannot be read in place.
+// keep keeps the layout of an open file that cannot be read in place, of which a block was read.
 func (l *Layouts) keep(index int, file *corpus.File) {
 	source := file.Source()
 	if _, known := source.Layout(); known || source.InPlace() {
@@ -46,6 +48,11 @@ func (l *Layouts) Find(ctx context.Context, index int, source corpus.Source, o c
 	file, err := corpus.Open(ctx, source, o)
 	if err != nil {
 		return layout, err
+	}
+	var b corpus.Block
+	defer b.Release()
+	if err := file.Next(&b); err != nil && err != io.EOF {
+		return layout, errors.Join(err, file.Close())
 	}
 	l.keep(index, file)
 	return file.Layout(), file.Close()

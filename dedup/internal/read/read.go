@@ -15,6 +15,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/feed"
 	"github.com/alike-dev/alike/dedup/internal/meter"
 	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/recipe"
 )
 
@@ -167,7 +168,7 @@ func (w *worker) read(ctx context.Context) error {
 			end := table.EndBlock(file.Index, file.Blocks.Load()+w.before.count(file.Index))
 			if err != feed.ErrFileEnd {
 				// It cannot be opened or breaks off; what was read of it counts.
-				end.AddProblem(problemLine(err), problemCause(err))
+				end.AddProblem(problemLine(err), nil, problemCause(err))
 			}
 			file = nil
 			goOn, err = w.keep(&end)
@@ -218,7 +219,7 @@ func (w *worker) readBlock(file *feed.OpenFile, b *corpus.Block) (goOn bool, err
 			made, record.Err = w.make(&record)
 		}
 		if record.Err != nil {
-			piece.AddProblem(record.Line, record.Err)
+			piece.AddProblem(record.Line, record.ID, record.Err)
 		} else if err := w.addDocument(file.Index, &record, made); err != nil {
 			return false, err
 		}
@@ -258,7 +259,7 @@ func (w *worker) make(record *corpus.Record) (recipe.Made, error) {
 	}
 	packed, err := w.stored.open(record)
 	if err != nil {
-		w.other = w.other || errors.Is(err, table.ErrScheme)
+		w.other = w.other || errors.Is(err, fault.ErrScheme)
 		return recipe.Made{}, err
 	}
 	made, err := w.maker.Take(packed)

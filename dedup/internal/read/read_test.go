@@ -135,7 +135,7 @@ func TestTheEndOfAFileThatWasReadTwiceCountsOnce(t *testing.T) {
 		for seq := range int64(2) {
 			f := parts.NewFiller()
 			b, end := f.Begin(0, seq, 0), table.EndBlock(0, 2)
-			end.AddProblem(^int64(7), corpus.ErrTruncated)
+			end.AddProblem(^int64(7), nil, corpus.ErrTruncated)
 			f.End(&b)
 			if err := errors.Join(f.Keep(&b), f.Keep(&end), f.Finish()); err != nil {
 				t.Fatal(err)

@@ -173,6 +173,9 @@ func HashID(id []byte) uint64 {
 // path or URL of an input begins like this.
 const AgainstPrefix = "against://"
 
+// IndexPrefix is the prefix in the name of a document of an index that has the form of a place in a source, file:line.
+const IndexPrefix = "index://"
+
 // AppendID appends the name of a document in the outputs.
 func (c *Cursor) AppendID(dst []byte, doc uint32) []byte {
 	if c.t.NamedByPlace(doc) {
@@ -215,9 +218,12 @@ func (c *Cursor) Line(doc uint32) int64 {
 }
 
 // Label returns the name of a document's file.
-func (c *Cursor) Label(doc uint32) string {
+func (c *Cursor) Label(doc uint32) string { return c.Source(doc).Label() }
+
+// Source returns a document's file.
+func (c *Cursor) Source(doc uint32) *corpus.Source {
 	c.seek(doc)
-	return c.t.Sources[c.block.File].Label()
+	return &c.t.Sources[c.block.File]
 }
 
 // Signature returns a document's signature.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/internal/setting"
 )
@@ -268,27 +269,41 @@ func (p *part) readProblems(b *Block) ([]byte, error) {
 }
 
 // appendProblem appends a problem to those of a block, with its line within the block or, for a
-// file that breaks off, a negative number.
-func appendProblem(dst []byte, line int64, err error) []byte {
+// file that breaks off, a negative number; id is that of the record, if it is known.
+func appendProblem(dst []byte, line int64, id []byte, err error) []byte {
 	start := len(dst)
 	dst = append(dst, 0, 0, 0, 0)
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(line))
-	dst = append(dst, KindOf(err))
+	dst = append(dst, fault.KindNumber(err))
+	dst = append(binary.AppendUvarint(dst, uint64(len(id))), id...)
 	dst = append(dst, setting.Mark(err)...)
 	binary.LittleEndian.PutUint32(dst[start:], uint32(len(dst)-start-4))
 	return dst
 }
 
 // nextProblem returns the first problem of b, and the rest.
-func nextProblem(b []byte) (line int64, problem error, rest []byte, err error) {
+func nextProblem(b []byte) (p storedProblem, rest []byte, err error) {
 	if len(b) < 4 {
-		return 0, nil, nil, scratch.ErrDamaged
+		return p, nil, scratch.ErrDamaged
 	}
 	n := int(binary.LittleEndian.Uint32(b))
 	b = b[4:]
 	if n < 9 || n > len(b) {
-		return 0, nil, nil, scratch.ErrDamaged
+		return p, nil, scratch.ErrDamaged
 	}
-	line = int64(binary.LittleEndian.Uint64(b))
-	return line, RestoredError(b[8], string(b[9:n])), b[n:], nil
+	b, rest = b[:n], b[n:]
+	id, width := binary.Uvarint(b[9:])
+	if width <= 0 || id > uint64(n-9-width) {
+		return p, nil, scratch.ErrDamaged
+	}
+	text := b[9+width:]
+	p = storedProblem{line: int64(binary.LittleEndian.Uint64(b)), id: string(text[:id]), err: RestoredError(b[8], string(text[id:]))}
+	return p, rest, nil
+}
+
+// storedProblem is a problem of a block.
+type storedProblem struct {
+	line int64 // see appendProblem
+	id   string
+	err  error
 }

@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/scratch"
 )
 
@@ -100,7 +102,7 @@ func TestAPartOpensAsItWasWritten(t *testing.T) {
 					addPlain(s, &d, size.bands)
 				}
 				if rng.IntN(2) == 0 {
-					b.problems = appendProblem(nil, 1, errors.New("something"))
+					b.problems = appendProblem(nil, 1, nil, errors.New("something"))
 				}
 				of = append(of, b)
 			}
@@ -128,22 +130,25 @@ func TestAPartOpensAsItWasWritten(t *testing.T) {
 }
 
 func TestProblemsAreReadAsTheyWereMet(t *testing.T) {
-	all := append(kinds[1:], errors.New("another"), fs.ErrNotExist)
+	all := []error{
+		corpus.ErrMalformed, corpus.ErrMissingField, corpus.ErrNotString, corpus.ErrTooLong, corpus.ErrFieldCount, corpus.ErrTruncated, corpus.ErrCorrupt,
+		corpus.ErrChanged, corpus.ErrUnsupported, corpus.ErrBomb, fault.ErrScheme, errors.New("another"), fs.ErrNotExist, fs.ErrPermission,
+	}
 	var problems []byte
 	for i, err := range all {
-		problems = appendProblem(problems, int64(i)-3, &corpus.Problem{Path: "p", Err: err})
+		problems = appendProblem(problems, int64(i)-3, bytes.Repeat([]byte("i"), i*20), &corpus.Problem{Path: "p", Err: err})
 	}
 	for i, want := range all {
-		line, err, rest, damage := nextProblem(problems)
+		p, rest, damage := nextProblem(problems)
 		if damage != nil {
 			t.Fatal(damage)
 		}
 		problems = rest
-		if line != int64(i)-3 || err.Error() != (&corpus.Problem{Path: "p", Err: want}).Error() {
-			t.Errorf("line %d: %v, want %d: %v", line, err, i-3, want)
+		if p.line != int64(i)-3 || p.id != strings.Repeat("i", i*20) || p.err.Error() != (&corpus.Problem{Path: "p", Err: want}).Error() {
+			t.Errorf("%+v, want line %d: %v", p, i-3, want)
 		}
-		if KindOf(want) != 0 && !errors.Is(err, want) {
-			t.Errorf("%v is not %v", err, want)
+		if fault.KindNumber(want) != 0 && !errors.Is(p.err, want) {
+			t.Errorf("%v is not %v", p.err, want)
 		}
 	}
 	if len(problems) > 0 {
@@ -152,12 +157,12 @@ func TestProblemsAreReadAsTheyWereMet(t *testing.T) {
 }
 
 func FuzzProblems(f *testing.F) {
-	f.Add([]byte{}, int64(0), "")
-	f.Add(appendProblem(nil, 7, corpus.ErrBomb), int64(7), "text")
-	f.Add(appendProblem(nil, -1, errors.New("")), int64(math.MinInt64), "\x00")
-	f.Fuzz(func(t *testing.T, data []byte, line int64, text string) {
+	f.Add([]byte{}, int64(0), "", "")
+	f.Add(appendProblem(nil, 7, []byte("a"), corpus.ErrBomb), int64(7), "id", "text")
+	f.Add(appendProblem(nil, -1, nil, errors.New("")), int64(math.MinInt64), "\x00", "\x00")
+	f.Fuzz(func(t *testing.T, data []byte, line int64, id, text string) {
 		for rest := data; len(rest) > 0; {
-			_, problem, next, err := nextProblem(rest)
+			problem, next, err := nextProblem(rest)
 			if err != nil {
 				if !errors.Is(err, scratch.ErrDamaged) {
 					t.Errorf("error %v", err)
@@ -167,15 +172,15 @@ func FuzzProblems(f *testing.F) {
 			if len(next) >= len(rest) {
 				t.Fatal("no end")
 			}
-			_ = problem.Error()
+			_ = problem.err.Error()
 			rest = next
 		}
 		// A length that fits what follows.
-		framed := appendProblem(nil, line, errors.New(text))
+		framed := appendProblem(nil, line, []byte(id), errors.New(text))
 		binary.LittleEndian.PutUint32(framed, uint32(len(framed)-4))
-		gotLine, got, rest, err := nextProblem(append(framed, data...))
-		if err != nil || gotLine != line || got.Error() != text || !bytes.Equal(rest, data) {
-			t.Errorf("%d, %v, %d bytes, %v", gotLine, got, len(rest), err)
+		got, rest, err := nextProblem(append(framed, data...))
+		if err != nil || got.line != line || got.id != id || got.err.Error() != text || !bytes.Equal(rest, data) {
+			t.Errorf("%+v, %d bytes, %v", got, len(rest), err)
 		}
 	})
 }

@@ -1,36 +1,12 @@
 package table
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/setting"
 )
-
-// ErrScheme is the error of a stored fingerprint that was made differently from those of the run.
-var ErrScheme = errors.New("another scheme")
-
-// kinds are the reasons why records and files are skipped. Their order is part of the format of
-// parts.
-var kinds = [...]error{
-	nil, corpus.ErrMalformed, corpus.ErrMissingField, corpus.ErrNotString, corpus.ErrTooLong, corpus.ErrFieldCount,
-	corpus.ErrTruncated, corpus.ErrCorrupt, corpus.ErrChanged, corpus.ErrNoFiles, corpus.ErrLoop, corpus.ErrNotRegular,
-	corpus.ErrUnsupported, corpus.ErrUnavailable, corpus.ErrBomb, fs.ErrNotExist, fs.ErrPermission,
-	ErrScheme,
-}
-
-// KindOf returns the number of the first kind that an error has, 0 if it has none.
-func KindOf(err error) byte {
-	for i, kind := range kinds[1:] {
-		if errors.Is(err, kind) {
-			return byte(i + 1)
-		}
-	}
-	return 0
-}
 
 // restored is an error with the text and the kind of an earlier one.
 type restored struct {
@@ -47,10 +23,7 @@ func (r *restored) Unwrap() error { return r.kind }
 
 // RestoredError returns an error of a kind with a text that setting.Mark has returned.
 func RestoredError(kind byte, text string) error {
-	if int(kind) >= len(kinds) {
-		kind = 0
-	}
-	return &restored{kinds[kind], setting.Unmark(text)}
+	return &restored{fault.NumberedKind(kind), setting.Unmark(text)}
 }
 
 // Changed says that an input has changed since it was read.

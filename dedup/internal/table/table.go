@@ -57,7 +57,9 @@ func (b *Block) BlocksBefore() int64 { return int64(b.row) }
 
 // AddProblem adds a problem: with the line within the block or, for a file that breaks off, the
 // complement of the line in the file.
-func (b *Block) AddProblem(line int64, err error) { b.problems = appendProblem(b.problems, line, err) }
+func (b *Block) AddProblem(line int64, id []byte, err error) {
+	b.problems = appendProblem(b.problems, line, id, err)
+}
 
 func (b *Block) HasProblems() bool { return len(b.problems) > 0 }
 
@@ -186,12 +188,12 @@ func (t *Table) EachProblem(visit func(file int, line int64, p *corpus.Problem) 
 			}
 		}
 		for len(problems) > 0 {
-			line, cause, rest, err := nextProblem(problems)
+			stored, rest, err := nextProblem(problems)
 			if err != nil {
 				return err
 			}
 			problems = rest
-			p := &corpus.Problem{Path: t.Sources[b.File].Label(), Err: cause}
+			line, p := stored.line, &corpus.Problem{Path: t.Sources[b.File].Label(), ID: stored.id, Err: stored.err}
 			if line < 0 {
 				p.Line, line = ^line, -1
 			} else {

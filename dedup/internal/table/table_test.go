@@ -91,7 +91,7 @@ func someTables(t failer, rng *rand.Rand, size tableSize) (inMemory, inParts *Ta
 		for _, p := range some {
 			b := Block{File: int32(p.file), Seq: p.seq, row: uint32(len(s.docs)), Docs: uint32(len(p.docs)), Lines: int64(len(p.docs)) * 2}
 			if rng.IntN(3) == 0 {
-				b.problems = appendProblem(nil, rng.Int64N(9), corpus.ErrMalformed)
+				b.problems = appendProblem(nil, rng.Int64N(9), nil, corpus.ErrMalformed)
 			}
 			of = append(of, b)
 			for i := range p.docs {
@@ -425,11 +425,11 @@ func allTold(table *Table) (all []string, err error) {
 		if err != nil {
 			return nil, err
 		}
-		line, cause, _, err := nextProblem(problems)
+		stored, _, err := nextProblem(problems)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", p.Name, err)
 		}
-		all = append(all, fmt.Sprint(line, cause))
+		all = append(all, fmt.Sprint(stored.line, stored.err))
 	}
 	return all, nil
 }

@@ -10,6 +10,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 	"unicode"
 
 	"golang.org/x/sync/errgroup"
@@ -42,7 +43,7 @@ func (o *Folder) writeRemoved(ctx context.Context, t *table.Table, c *clusters.R
 	return o.rows(RemovedFile, []string{"id", "kept_id", "similarity"}, func(write func(row ...string)) error {
 		removed, kept := t.Scanner(), table.Namer{Cursor: t.Cursor()}
 		similarities := extsort.NewLookup(c.Similarities)
-		known := knownRows{t: t, c: t.Scanner(), write: write}
+		known := newKnownRows(t, write)
 		err := c.Removed.Visit(func(e extsort.Entry) error {
 			if err := known.upTo(uint32(e.Key)); err != nil {
 				return err
@@ -64,10 +65,29 @@ func (o *Folder) writeRemoved(ctx context.Context, t *table.Table, c *clusters.R
 // knownRows writes the rows of documents that are like one of Config.Known: their values are the
 // similarity, eight bytes, and the name of that document.
 type knownRows struct {
-	t     *table.Table
-	c     *table.Cursor
-	doc   uint32 // the next one
-	write func(row ...string)
+	t      *table.Table
+	c      *table.Cursor
+	labels map[string]bool // of the sources
+	doc    uint32          // the next one
+	write  func(row ...string)
+}
+
+func newKnownRows(t *table.Table, write func(row ...string)) *knownRows {
+	k := &knownRows{t: t, c: t.Scanner(), labels: map[string]bool{}, write: write}
+	for i := range t.Sources {
+		k.labels[t.Sources[i].Label()] = true
+	}
+	return k
+}
+
+// isPlace tells whether a name has the form of a record's place in one of the sources, file:line.
+func (k *knownRows) isPlace(name string) bool {
+	at := strings.LastIndexByte(name, ':')
+	if at < 0 || !k.labels[name[:at]] {
+		return false
+	}
+	_, err := strconv.ParseUint(name[at+1:], 10, 64)
+	return err == nil
 }
 
 // upTo writes the rows before a document.
@@ -87,6 +107,9 @@ func (k *knownRows) upTo(doc uint32) error {
 			return k.c.Err
 		}
 		similarity, name := math.Float64frombits(binary.LittleEndian.Uint64(value)), string(value[8:])
+		if k.isPlace(name) {
+			name = table.IndexPrefix + name // the document at that place is another one
+		}
 		k.write(k.c.ID(k.doc), name, string(measure.AppendSimilarity(nil, similarity)))
 	}
 	return k.c.Err

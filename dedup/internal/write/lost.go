@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/corpus"
-	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/setting"
 )
 
@@ -39,7 +39,7 @@ func (k *keptWriter) cannotCopy(ctx context.Context, file int, path string, reas
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.lost = append(k.lost, LostRows{File: file, Rows: rows, Line: damage.Line, Kind: table.KindOf(damage.Err), Text: setting.Mark(damage.Err)})
+	k.lost = append(k.lost, LostRows{File: file, Rows: rows, Line: damage.Line, Kind: fault.KindNumber(damage.Err), Text: setting.Mark(damage.Err)})
 	return nil
 }
 

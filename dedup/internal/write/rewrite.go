@@ -43,16 +43,21 @@ func (k *keptWriter) rewrite(ctx context.Context, file int, path string) (err er
 }
 
 func (k *keptWriter) copyStream(ctx context.Context, file int, in *corpus.File, w *corpus.Writer) error {
-	if _, err := w.Write(in.Header()); err != nil {
-		return outputError(err)
-	}
 	var b corpus.Block
 	defer b.Release()
+	headed := false
 	from := feed.OpenFile{File: in}
 	c := k.Table.Scanner()
 	next, end := k.Table.DocsOfFile(file)
 	for ctx.Err() == nil {
-		if err := in.Next(&b); err != nil {
+		err := in.Next(&b)
+		if !headed { // a byte order mark is known only now
+			if _, err := w.Write(in.Header()); err != nil {
+				return outputError(err)
+			}
+			headed = true
+		}
+		if err != nil {
 			return unlessEmpty(next, end, err) // the end, or damage that the first pass has reported
 		}
 		doc, blockEnd := k.Table.DocsOfBlock(file, b.Seq)

@@ -27,9 +27,10 @@ Folder: TypeAlias = "tempfile.TemporaryDirectory[str]"
 # Names of columns in files for the program. A caller's file is not likely to have them.
 NUMBER, TEXT = "alike_row", "alike_text"
 
-# How commands without --progress report a skipped record, and several more with the same reason.
+# How commands without --progress name a skipped record, and count all of them if they do not name each.
 SKIPPED = "alike: skipped "
-SAME = re.compile(r":(\d+) to (\d+): the same, [\d,]+ records$")
+COUNTED = re.compile(r"([\d,]+) in all: ")
+FLAG = "; --skipped FILE lists all of them"  # behind the counts; of the command only
 
 INMEMORY = "is for files: leave it out for rows in memory"
 
@@ -177,8 +178,8 @@ class Call:
         skipped = 0
         for note in outcome.notes:
             if note.startswith(SKIPPED):
-                several = SAME.search(note)
-                skipped += 1 if several is None else int(several[2]) - int(several[1]) + 1
+                counted = COUNTED.match(note, len(SKIPPED))
+                skipped = skipped + 1 if counted is None else int(counted[1].replace(",", ""))
                 outcome.skips.append(self._rename(note.removeprefix(SKIPPED)))
             elif not self.quiet:
                 log.info("%s", self._rename(note.removeprefix("alike: ")))
@@ -194,11 +195,9 @@ class Call:
             before = "" if side == "input" else side + " "
 
             def row(match: re.Match[str], label: Callable[[int], Any] = label, before: str = before) -> str:
-                if match[2] is None:
-                    return f"{before}row {label(int(match[1]) - 1)}"
-                return f"{before}rows {label(int(match[1]) - 1)} to {label(int(match[2]) - 1)}"
+                return f"{before}row {label(int(match[1]) - 1)}"
 
-            message = re.sub(re.escape(path) + r":(\d+)(?: to (\d+))?", row, message).replace(path, f"{before}rows")
+            message = re.sub(re.escape(path) + r":(\d+)", row, message).replace(path, f"{before}rows")
         return message.replace(f"{NUMBER}, ", "")  # from lists of columns, since it is no column of the caller
 
 
@@ -206,7 +205,7 @@ def _warn(outcome: Outcome) -> None:
     skipped = outcome.summary.get("skipped", 0) + outcome.summary.get("references_skipped", 0)
     if not skipped:
         return
-    lines = list(outcome.skips)
+    lines = [line.removesuffix(FLAG) for line in outcome.skips]
     if outcome.more_skips:
         lines.append(f"and {outcome.more_skips} more")
     level, frame = 1, sys._getframe()

@@ -1,24 +1,29 @@
 """The command ``alike-spark``: dedup, pairs and join of files on Apache Spark.
 
-Run it where Spark is installed, or with spark-submit:
+Run it where Spark is installed. ``python -m alike.spark`` is the same command, for the Python that runs it:
 
     alike-spark dedup s3a://bucket/corpus -o s3a://bucket/clean --master spark://host:7077
     alike-spark dedup s3://bucket/corpus -o s3://bucket/clean --work s3://bucket/tmp --master spark://host:7077
-    spark-submit --master yarn .../site-packages/alike/_spark_command.py dedup hdfs:///corpus -o hdfs:///clean
+    python -m alike.spark dedup hdfs:///corpus -o hdfs:///clean --master yarn
 
-spark-submit runs this file as a script, so imports of the package are absolute, and stand in functions.
+PySpark may be missing, so what needs it is imported in functions.
 """
 
 from __future__ import annotations
 
 import argparse
+import glob
+import importlib.util
 import json
 import logging
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import Any
+
+from ._errors import AlikeError, UsageError
 
 FORMATS = {".jsonl": "json", ".ndjson": "json", ".json": "json", ".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".orc": "orc"}
 OWN_FORMATS = {"json": "jsonl", "csv": "csv", "parquet": "parquet"}  # the program's names
@@ -30,24 +35,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command. Return its exit status."""
     parser = _parser()
     asked = vars(parser.parse_args(arguments))
-    from alike._errors import AlikeError, UsageError
-
     told = logging.getLogger("alike")
     told.setLevel(logging.INFO)
     told.addHandler(logging.StreamHandler())
     try:
-        _run(dict(asked))
+        return _run(dict(asked))
     except UsageError as e:
         print(f"alike-spark: {e}\nalike-spark: see alike-spark {asked['command']} --help", file=sys.stderr)
         return 2
     except AlikeError as e:
         print(f"alike-spark: {e}", file=sys.stderr)
         return 1
-    return 0
 
 
 def _parser() -> argparse.ArgumentParser:
-    from alike._stages import EngineDedupOptions, EngineOptions, EngineTableOptions
+    from ._stages import EngineDedupOptions, EngineOptions, EngineTableOptions
 
     parser = argparse.ArgumentParser(
         prog="alike-spark", description="Remove near-duplicates, list similar pairs, or join tables, on Apache Spark.", allow_abbrev=False
@@ -104,13 +106,12 @@ def format_of(path: str) -> str:
     return FORMATS.get(suffixes[-1], "parquet") if suffixes else "parquet"
 
 
-def _run(asked: dict[str, Any]) -> None:
-    from alike._errors import AlikeError, UsageError
+def _run(asked: dict[str, Any]) -> int:
+    _find_pyspark()
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
 
-    try:
-        from pyspark.sql import SparkSession
-    except ModuleNotFoundError as e:
-        raise AlikeError(f"{e.name} is not there: pip install 'alike-dedup[spark]'") from e
     own = {name: asked.pop(name) for name in ("command", "input", "output", "work", "master", "conf", "format", "output_format")}
     if own["work"]:
         _check_files(own, asked)
@@ -126,20 +127,45 @@ def _run(asked: dict[str, Any]) -> None:
         if not equals:
             raise UsageError(f"--conf is {setting!r}: take NAME=VALUE")
         builder = builder.config(name, value)
-    session = builder.getOrCreate()
+    session = _started(builder)
     try:
         if own["work"]:
-            _over_files(own, asked)
-        else:
-            _over_frames(session, own, asked)
+            return _over_files(own, asked)
+        _over_frames(session, own, asked)
+        return 0
+    except (PySparkException, Py4JError) as e:
+        raise AlikeError(f"Spark: {_first_line(e)}") from e
     finally:
         session.stop()
 
 
+def _find_pyspark() -> None:
+    """Let PySpark be imported. That of SPARK_HOME will do, which is not where Python looks."""
+    home = os.environ.get("SPARK_HOME")
+    if home and importlib.util.find_spec("pyspark") is None:
+        sys.path += [os.path.join(home, "python"), *glob.glob(os.path.join(home, "python", "lib", "py4j-*-src.zip"))]
+    for needed in ("pyspark", "pyarrow", "pandas"):
+        if importlib.util.find_spec(needed) is None:
+            raise AlikeError(f"{needed} is not there: pip install 'alike-dedup[spark]'")
+
+
+def _started(builder: Any) -> Any:
+    """Start Spark. Its launcher, Java and Spark itself have errors of many kinds, all of which end the command."""
+    try:
+        return builder.getOrCreate()
+    except Exception as e:
+        said = _first_line(e).rstrip(".")
+        if "JAVA_GATEWAY_EXITED" in said or isinstance(e, FileNotFoundError):
+            said += "; Spark needs Java: install it (17 suits Spark 3.5 and 4), or let JAVA_HOME name its folder"
+        raise AlikeError(f"Spark does not start: {said}") from e
+
+
+def _first_line(e: Exception) -> str:
+    return next((line for line in str(e).splitlines() if line.strip()), type(e).__name__)
+
+
 def _check_files(own: dict[str, Any], asked: dict[str, Any]) -> None:
     """Refuse options that work only if Spark reads and writes files."""
-    from alike._errors import UsageError
-
     if own["output_format"] or asked.pop("mask", False):
         raise UsageError("--output-format and --mask are for results that Spark writes: leave them out, or --work")
     if own["format"]:
@@ -148,21 +174,25 @@ def _check_files(own: dict[str, Any], asked: dict[str, Any]) -> None:
         asked["format"] = OWN_FORMATS[own["format"]]
 
 
-def _over_files(own: dict[str, Any], asked: dict[str, Any]) -> None:
-    """Let the program read and write files."""
-    from alike import spark
+def _over_files(own: dict[str, Any], asked: dict[str, Any]) -> int:
+    """Let the program read and write files. Return its exit status."""
+    from . import spark
+    from ._errors import SkippedRecords
+    from ._process import SKIPPED
 
+    warnings.simplefilter("ignore", SkippedRecords)  # the summary and the status say it
     inputs = own["input"] if own["command"] == "join" else [own["input"]]
     function = getattr(spark, own["command"] + "_files")
-    print(json.dumps(function(*inputs, own["output"], work=own["work"], **asked), indent=2))
+    summary = function(*inputs, own["output"], work=own["work"], **asked)
+    print(json.dumps(summary, indent=2))
+    return SKIPPED if summary["skipped"] else 0
 
 
 def _over_frames(session: Any, own: dict[str, Any], asked: dict[str, Any]) -> None:
     """Let Spark read and write files."""
     from pyspark.errors import AnalysisException
 
-    from alike import spark
-    from alike._errors import UsageError
+    from . import spark
 
     output_form = own["output_format"] or _form(own["input"][0], own)
     try:
@@ -173,7 +203,7 @@ def _over_frames(session: Any, own: dict[str, Any], asked: dict[str, Any]) -> No
         writer = found.write.format(output_form)
         (writer.options(header=True, escape='"') if output_form == "csv" else writer).save(own["output"])
     except AnalysisException as e:
-        raise UsageError(str(e).splitlines()[0]) from e
+        raise UsageError(_first_line(e)) from e
 
 
 def _form(path: str, own: dict[str, Any]) -> str:
@@ -188,8 +218,3 @@ def _read(session: Any, paths: list[str], own: dict[str, Any]) -> Any:
         separator = "\t" if ".tsv" in paths[0] else ","
         reader = reader.options(header=True, multiLine=True, escape='"', sep=separator)
     return reader.load(paths)
-
-
-if __name__ == "__main__":
-    del sys.path[0]  # the folder of this file, in which "import ray" would find alike's ray.py
-    sys.exit(main())

@@ -15,14 +15,15 @@ import re
 import struct
 import subprocess
 import tempfile
+import warnings
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import IO, Any, Literal, TypedDict
 
-from ._errors import UsageError
+from ._errors import SkippedRecords, UsageError
 from ._options import JoinOptions, Path, SchemeOptions, SearchOptions, Size, TextOptions, arguments, check
-from ._process import Program, end
+from ._process import SKIPPED, Program, end
 from ._rows import Schema, check_field, choose_label, choose_text
 
 Buffer = Any  # bytes, or another object with the buffer protocol
@@ -202,6 +203,13 @@ def record_fields(plan: Plan, side: int) -> list[str]:
     return [*table["fields"], *([field] if field else []), *([table["id_field"]] if table["id_field"] != "-" else [])]
 
 
+def warn_of_skipped(summary: Mapping[str, Any], level: int) -> None:
+    """Warn if a run over files has skipped records. level: number of callers up to that of the public function."""
+    if summary["skipped"]:
+        count = f"{summary['skipped']:,} record{'s' if summary['skipped'] > 1 else ''}"
+        warnings.warn(f"skipped {count}, in no result", SkippedRecords, stacklevel=level + 1)
+
+
 def log_report(report: str | bytes) -> None:
     """Log the report of a join, in the words of the program."""
     for line in json.loads(report)["text"].splitlines():
@@ -282,8 +290,8 @@ def run_last(plan: Plan, stage: Stage, task: int) -> Iterator[Row]:
 
 def run_in_place(plan: Plan, stage: Stage, task: int) -> str:
     """Run a task of a plan that has a place for blocks. Return its output: of publish the summary, of match the report, as JSON."""
-    last = {"publish": ["--json", "--again"], "match": ["--json"]}.get(stage.name, [])
-    with _output(plan, [stage.name, f"--task={task}", *last], ()) as output:
+    flags = ["--json"] if stage.name in ("publish", "match") else []
+    with _output(plan, [stage.name, f"--task={task}", *flags], ()) as output:
         return output.read().decode()
 
 
@@ -313,7 +321,7 @@ def _output(plan: Plan, arguments: Sequence[str], pieces: Iterable[Buffer]) -> I
                 child.wait()
             finally:
                 end(child)
-            if child.returncode != 0:
+            if child.returncode not in (0, SKIPPED):  # the latter is of publish, whose summary counts skipped records
                 errors.seek(0)
                 raise program.error(child.returncode, errors.read().decode("utf-8", "replace").splitlines())
             output.seek(0)

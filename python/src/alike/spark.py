@@ -9,10 +9,19 @@
 
 Results are those of the command with ``--candidates lsh``. Spark schedules and retries tasks, and moves and
 spills data; the program, a child process of Spark's Python workers, does the work. This package must be
-installed on all workers. Needs PySpark 4.
+installed on all workers. Needs PySpark 3.5 or 4, and not serverless compute.
+
+``python -m alike.spark`` is the command ``alike-spark``.
 """
 
 from __future__ import annotations
+
+if __name__ == "__main__":  # before PySpark is needed: the command says what is missing
+    import sys
+
+    from alike._spark_command import main
+
+    sys.exit(main())
 
 import gc
 import json
@@ -20,14 +29,15 @@ import os
 import re
 import shutil
 import tempfile
+import threading
 import uuid
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cache, reduce
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from pyspark import StorageLevel, TaskContext
+from pyspark import RDD, StorageLevel, TaskContext
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -69,6 +79,7 @@ from ._stages import (
     run_last,
     run_task,
     settle,
+    warn_of_skipped,
 )
 
 if TYPE_CHECKING:
@@ -83,8 +94,8 @@ BLOCKS = "stream int, partition int, block binary"
 Summary = dict[str, Any]  # the summary of a run, with the keys of summary.json
 PIECE = 8 << 20  # bytes of blocks in a batch
 
-# For the passes over blocks. They limit how much Spark gives to Python at once, since a block has up to
-# 256 KiB, or more if one row is longer. The queries are so simple that neither compiling them nor
+# Of the session of a call, for the passes over blocks. They limit how much Spark gives to Python at once, since a
+# block has up to 256 KiB, or more if one row is longer. The queries are so simple that neither compiling them nor
 # adaptive planning pays.
 SETTINGS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "64",
@@ -93,7 +104,7 @@ SETTINGS = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
-# For the pass over documents. They are many and small, so Spark gives Python more rows at once, and compiles.
+# Of another session, for the pass over documents. They are many and small, so Spark gives Python more rows at once, and compiles.
 PACKING = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "4096",
     "spark.sql.codegen.wholeStage": "true",
@@ -134,7 +145,7 @@ def dedup(
     """
     check_mask(mask, df.columns)
     make, documents, usable = _asked("dedup", EngineDedupOptions, options, df, text, id)
-    run = _Run([df], stable, work, again=True)
+    run = _Run("dedup", [df], stable, work, again=True)
     rows = run.tables[0]
     _, dropped = run.result(make, documents, _drops, lambda _: f"{ROW} long")
     if not mask:
@@ -160,7 +171,7 @@ def pairs(
     Pairs come in no order. Everything else is as for dedup.
     """
     make, documents, _ = _asked("pairs", EngineOptions, options, df, text, id)
-    plan, found = _Run([df], stable, work).result(make, documents, pair_tables, _pair_schema)
+    plan, found = _Run("pairs", [df], stable, work).result(make, documents, pair_tables, _pair_schema)
     id = json.loads(plan.text).get("tables", [{"id_field": id or "id"}])[0]["id_field"]
     return _with_types(found, [LongType() if id == "-" else df.schema[id].dataType] * 2)
 
@@ -194,7 +205,7 @@ def join(
     """
     check("join", options, EngineTableOptions)
     samples = [_sample(df, id) for df, id in ((left, left_id), (right, right_id))]
-    plan, found = _Run([left, right], stable, work).result(
+    plan, found = _Run("join", [left, right], stable, work).result(
         lambda parts, work: make_record_plan("join", samples, parts, options, work), _record_columns(left, right), pair_tables, _pair_schema
     )
     ids = [table["id_field"] for table in json.loads(plan.text)["tables"]]
@@ -293,13 +304,15 @@ def _on_files(command: str, inputs: Path | Sequence[Path], output: Path, options
     """Run all stages over files."""
     paths = [inputs] if isinstance(inputs, (str, os.PathLike)) else inputs
     plan = plan_files(command, [_seen_anywhere(path) for path in paths], _seen_anywhere(output), options)
-    session = SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
+    session = _own(SparkSession.getActiveSession() or SparkSession.builder.getOrCreate(), SETTINGS)
     try:
-        with _settings(session), _errors_of_tasks():
+        with _errors_of_tasks():
             for stage in plan.stages:
                 tasks = session.range(0, stage.tasks, 1, stage.tasks)
-                said = tasks.mapInArrow(_on_file(plan, stage), "said string").collect()
+                with _described(session, command, stage.name):
+                    said = tasks.mapInArrow(_on_file(plan, stage), "said string").collect()
         summary: Summary = json.loads(said[0].said)
+        warn_of_skipped(summary, 3)
         return summary
     finally:
         made = json.loads(plan.text)
@@ -344,13 +357,13 @@ def _text_columns(asked: Settled) -> list[Column]:
 
 
 def _pair_schema(plan: Plan) -> str:
-    return ", ".join(f"`{field.name.replace('`', '``')}` {field.type}" for field in pair_schema(plan))
+    return ", ".join(f"{_quoted(field.name)} {field.type}" for field in pair_schema(plan))
 
 
 def _with_types(found: DataFrame, kinds: Sequence[Any]) -> DataFrame:
     """Cast the ids, the first two columns, to their types."""
     ids = [
-        F.col(name) if isinstance(kind, StringType) else F.col(name).try_cast(kind).alias(name)
+        F.col(name) if isinstance(kind, StringType) else F.expr(f"try_cast({_quoted(name)} as {kind.simpleString()})").alias(name)
         for name, kind in zip(found.columns, kinds, strict=False)
     ]
     return found.select(*ids, *(_column(name) for name in found.columns[2:]))
@@ -362,17 +375,21 @@ Reader = Callable[[Plan, Iterable[Row]], "Batches"]
 class _Run:
     """A run over DataFrames.
 
-    tables are the DataFrames with numbered rows. again: the caller reads them again after the run.
+    tables are the DataFrames with numbered rows. again: the caller reads them again after the run. The passes are
+    queries of sessions of the run's own, so that no setting of the caller's changes, whatever else runs in it.
     """
 
-    def __init__(self, frames: Sequence[DataFrame], stable: bool, work: Path | None, again: bool = False) -> None:
-        self.session = frames[0].sparkSession
+    def __init__(self, command: str, frames: Sequence[DataFrame], stable: bool, work: Path | None, again: bool = False) -> None:
+        self.command = command
+        self.caller = frames[0].sparkSession
+        self.session = _own(self.caller, SETTINGS)
+        self.packing = _own(self.caller, SETTINGS | PACKING)
         self.tables = [df.withColumn(ROW, F.monotonically_increasing_id()) for df in frames]
         self.work, self.own_work = work, False
-        if work is None and _one_machine(self.session):
+        if work is None and _one_machine(self.caller):
             self.work, self.own_work = tempfile.gettempdir(), True
         if not stable and (again or self.work is None):
-            self.tables = [table.persist(StorageLevel.DISK_ONLY) for table in self.tables]
+            self.tables = [_kept(table) for table in self.tables]
 
     def result(
         self,
@@ -386,16 +403,16 @@ class _Run:
         plan makes the plan from the numbers of parts and the place for blocks. documents returns the columns of a
         table to pass in, as strings.
         """
-        with _settings(self.session), _errors_of_tasks():
-            parts = [_parts(table) for table in self.tables]
+        with _errors_of_tasks():
+            parts = [_parts(_within(self.packing, table)) for table in self.tables]
             work = None if self.work is None else _below(self.work)
             made = plan([max(n, 1) for n in parts], work)
             if not all(parts):
-                return made, self.session.createDataFrame([], schema(made))
+                return made, self.caller.createDataFrame([], schema(made))
             if work is None:
-                return made, self._by_blocks(made, parts, documents, read, schema(made))
+                return made, _within(self.caller, self._by_blocks(made, parts, documents, read, schema(made)))
             try:
-                return made, self._in_place(made, parts, documents, read, schema(made))
+                return made, _within(self.caller, self._in_place(made, parts, documents, read, schema(made)))
             finally:
                 if self.own_work:
                     shutil.rmtree(work, ignore_errors=True)
@@ -407,7 +424,7 @@ class _Run:
         packed, first = [], 0
         for side, (table, n) in enumerate(zip(self.tables, parts, strict=True)):
             rows = table.select(ROW, *(column.alias(f"c{i}") for i, column in enumerate(documents(plan, side))))
-            packed.append(rows.mapInArrow(run(first, n), schema))
+            packed.append(_within(self.packing, rows).mapInArrow(run(first, n), schema))
             first += n
         return packed
 
@@ -415,15 +432,20 @@ class _Run:
         self, plan: Plan, parts: Sequence[int], documents: Callable[[Plan, int], list[Column]], read: Reader, schema: str
     ) -> DataFrame:
         """Run the stages of a plan that has a place for blocks."""
-        with _settings(self.session, PACKING):
-            for table in self._packed(parts, documents, plan, lambda first, n: _pack(plan, first, n), "said string"):
+        for table in self._packed(parts, documents, plan, lambda first, n: _pack(plan, first, n), "said string"):
+            with self._described("pack"):
                 table.collect()
         *others, last = plan.stages
         for stage in others:
-            said = self._tasks(stage).mapInArrow(_on_file(plan, stage), "said string").collect()
+            with self._described(stage.name):
+                said = self._tasks(stage).mapInArrow(_on_file(plan, stage), "said string").collect()
             if stage.name == "match":
                 log_report(said[0].said)
-        return _materialized(self._tasks(last).mapInArrow(_last(plan, last, read), schema))
+        with self._described(last.name):
+            return _materialized(self._tasks(last).mapInArrow(_last(plan, last, read), schema))
+
+    def _described(self, stage: str) -> AbstractContextManager[None]:
+        return _described(self.session, self.command, stage)
 
     def _tasks(self, stage: Stage) -> DataFrame:
         return self.session.range(0, stage.tasks, 1, stage.tasks)
@@ -437,21 +459,23 @@ class _Run:
         first, *others, last = plan.stages
         try:
             # The first stage reads documents only, so one pass packs them and runs it.
-            with _settings(self.session, PACKING):
-                for table in self._packed(parts, documents, plan, lambda at, n: _first(plan, first, at, n), BLOCKS):
+            for table in self._packed(parts, documents, plan, lambda at, n: _first(plan, first, at, n), BLOCKS):
+                with self._described(f"pack, {first.name}"):
                     kept.append(_materialized(table))
-            made[first.name] = reduce(DataFrame.unionAll, kept)
+            made[first.name] = _within(self.session, reduce(DataFrame.unionAll, kept))
             written = dict.fromkeys((plan.streams["documents"], *first.writes), first.name)
             for stage in others:
                 given = self._given(plan, stage, made, written)
-                made[stage.name] = _materialized(given.mapInArrow(_later(plan, stage, lambda _, rows: _blocks(rows)), BLOCKS))
+                with self._described(stage.name):
+                    made[stage.name] = _materialized(given.mapInArrow(_later(plan, stage, lambda _, rows: _blocks(rows)), BLOCKS))
                 kept.append(made[stage.name])
                 if stage.name == "match":
                     for row in made[stage.name].where(F.col("stream") == plan.streams["told"]).collect():
                         log_report(bytes(next(payloads(row.block))))
                 written.update(dict.fromkeys(stage.writes, stage.name))
             given = self._given(plan, last, made, written)
-            return _materialized(given.mapInArrow(_later(plan, last, read), schema))
+            with self._described(last.name):
+                return _materialized(given.mapInArrow(_later(plan, last, read), schema))
         finally:
             for frame in kept:
                 frame.unpersist()
@@ -493,12 +517,29 @@ def _below(work: Path) -> str:
 
 def _column(name: str) -> Column:
     """Return a column by its name, which may contain dots."""
-    return F.col("`" + name.replace("`", "``") + "`")
+    return F.col(_quoted(name))
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _kept(frame: DataFrame) -> DataFrame:
+    """Have Spark keep a frame on the executors' disks, once it is computed. Spark computes a lost part of it again."""
+    try:
+        return frame.persist(StorageLevel.DISK_ONLY)
+    except PySparkException as e:
+        if "SERVERLESS" not in str(e):
+            raise
+        raise AlikeError(
+            "serverless compute keeps no rows between queries, which alike.spark needs: take a cluster with access to Spark itself "
+            f"(of Databricks one of access mode dedicated), or files and the command alike. Spark says: {e}"
+        ) from e
 
 
 def _materialized(frame: DataFrame) -> DataFrame:
-    """Compute a frame, and keep it on the executors' disks. Spark computes a lost part of it again."""
-    frame = frame.persist(StorageLevel.DISK_ONLY)
+    """Compute a frame, and keep it on the executors' disks."""
+    frame = _kept(frame)
     try:
         frame.count()
     except BaseException:
@@ -507,18 +548,52 @@ def _materialized(frame: DataFrame) -> DataFrame:
     return frame
 
 
-@contextmanager
-def _settings(session: SparkSession, settings: dict[str, str] | None = None) -> Iterator[None]:
-    """Change settings of a session within the context."""
-    settings = SETTINGS if settings is None else settings
-    before = {name: session.conf.get(name, None) for name in settings}
+def _connected(session: SparkSession) -> bool:
+    """Tell whether a session is one of Spark Connect, which has no objects of Java."""
+    return not hasattr(session, "_jsparkSession")
+
+
+def _own(session: SparkSession, settings: Mapping[str, str]) -> SparkSession:
+    """Return a session with all that is set in this one, and with these settings.
+
+    One of Spark Connect is returned as it is: what another one has cached is not found there.
+    """
+    if _connected(session):
+        return session
+    with MAKING:
+        to_frame = RDD.toDF  # a new session takes this over
+        own = SparkSession(session.sparkContext, session._jsparkSession.cloneSession())
+        RDD.toDF = to_frame
     for name, value in settings.items():
-        session.conf.set(name, value)
+        own.conf.set(name, value)
+    return own
+
+
+MAKING = threading.Lock()  # held while a session is made
+
+
+def _within(session: SparkSession, frame: DataFrame) -> DataFrame:
+    """Return a frame as a query of another session, with the settings of that one. What is cached is so in both."""
+    if _connected(session):
+        return frame
+    java = frame._jdf
+    dataset = reduce(getattr, java.getClass().getName().split("."), session.sparkContext._jvm)  # another one in Spark 3 than in 4
+    return DataFrame(dataset.ofRows(session._jsparkSession, java.queryExecution().analyzed()), session)
+
+
+@contextmanager
+def _described(session: SparkSession, command: str, stage: str) -> Iterator[None]:
+    """Have Spark's UI say what the jobs within the context are for. Spark Connect has no such descriptions."""
+    if _connected(session):
+        yield
+        return
+    context = session.sparkContext
+    before = context.getLocalProperty("spark.job.description")
+    context.setJobDescription(f"alike {command}: {stage}")
     try:
         yield
     finally:
-        for name, value in before.items():
-            session.conf.unset(name) if value is None else session.conf.set(name, value)
+        context.setLocalProperty("spark.job.description", before)
 
 
 @contextmanager

@@ -1,0 +1,99 @@
+package recipeflags
+
+import (
+	"github.com/spf13/pflag"
+
+	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/measure"
+)
+
+// Decision are the settings that say which pairs are wanted.
+type Decision struct {
+	Measure    string
+	Threshold  float64
+	Distance   int
+	Recall     float64
+	Candidates string // has no flag here
+	Verify     string
+	Bands      int
+	Rows       int
+	MinBands   int
+	BucketCap  int
+	Shared     bool // has no flag here
+}
+
+// AddMeasure adds the flag --measure.
+func AddMeasure(flags *pflag.FlagSet, to *string) {
+	var names []string
+	for _, m := range measure.All() {
+		names = append(names, m.String())
+	}
+	flags.Var(words(to, names...), "measure", "what similarity is: jaccard, containment (share of A that is in B), max-containment (of the smaller), cosine, dice, overlap (shingles in common) or weighted-jaccard (repeated shingles count)")
+}
+
+// Add adds the flags, with the default of --bucket-cap. Candidates are those of lsh, the only way to look up one
+// document.
+func (f *Decision) Add(flags *pflag.FlagSet, bucketCap int) {
+	f.Candidates = string(dedup.CandidatesLSH)
+	AddMeasure(flags, &f.Measure)
+	flags.Float64Var(&f.Threshold, "threshold", dedup.DefaultThreshold, "least similarity of a pair, above 0 and up to 1; of overlap, a number of shingles, without a default")
+	flags.IntVar(&f.Distance, "distance", 0, "with SimHash and presets of fingerprints: most bits in which a pair differs, instead of a threshold")
+	flags.Float64Var(&f.Recall, "recall", dedup.DefaultRecall, "share of the pairs at the threshold to be found: an average over seeds; with one seed a family of near-copies may have less")
+	flags.Var(words(&f.Verify, dedup.VerifyExact, dedup.VerifySketch, dedup.VerifyNone), "verify", "similarity of a pair: exact, sketch (estimated) or none")
+	flags.IntVar(&f.Bands, "bands", 0, "bands of the signature (default: tuned, see alike tune)")
+	flags.IntVar(&f.Rows, "rows", 0, "components a band (default: tuned)")
+	flags.IntVar(&f.MinBands, "min-bands", 1, "bands in which a pair must agree")
+	flags.IntVar(&f.BucketCap, "bucket-cap", bucketCap, "documents in a bucket up to which all its pairs are compared")
+}
+
+func (f *Decision) apply(c *dedup.Config, flags *pflag.FlagSet) error {
+	c.BucketCap = f.BucketCap
+	if f.BucketCap < 2 || f.BucketCap > dedup.MaxBucketCap {
+		return usagef("%s is %d: take 2 to %d, such as %d", setting.BucketCap, f.BucketCap, dedup.MaxBucketCap, dedup.DefaultBucketCap)
+	}
+	if c.Distance != nil {
+		return nil
+	}
+	var err error
+	if c.Measure, err = measure.Parse(f.Measure); err != nil {
+		return &usage{err}
+	}
+	c.Threshold, c.Recall, c.Shared = f.Threshold, f.Recall, f.Shared
+	c.Candidates, c.Verify = dedup.Candidates(f.Candidates), dedup.Verify(f.Verify)
+	if c.Measure == measure.Overlap && !flags.Changed("threshold") {
+		return usagef("%s overlap has no threshold that suits all data: say how many shingles must be common, such as %s 10", setting.Measure, setting.Threshold)
+	}
+	if err := CheckThreshold(c.Measure, f.Threshold, f.Recall); err != nil {
+		return err
+	}
+	switch {
+	case f.Bands != 0 && f.Rows != 0:
+		c.Banding.Bands, c.Banding.Rows, c.Banding.MinBands = f.Bands, f.Rows, f.MinBands
+	case f.Bands != 0 || f.Rows != 0 || f.MinBands != 1:
+		return usagef("%s and %s go together, and %s needs both", setting.Banding, setting.Rows, setting.MinBands)
+	}
+	return nil
+}
+
+// CheckThreshold checks a threshold and a recall that the user has given. A configuration takes 0
+// for its default, so it would not refuse a 0 of the user's.
+func CheckThreshold(m measure.Measure, threshold, recall float64) error {
+	switch {
+	case m == measure.Overlap:
+		if _, err := measure.NewThreshold(m, threshold); err != nil {
+			return usagef("%s is %v: by %s overlap take a whole number from 1 on, such as 10", setting.Threshold, threshold, setting.Measure)
+		}
+	case !(threshold > 0 && threshold <= 1):
+		return usagef("%s is %v: take a number above 0 and up to 1, such as 0.8", setting.Threshold, threshold)
+	}
+	return CheckRecall(recall)
+}
+
+// CheckRecall checks a recall that the user has given.
+func CheckRecall(recall float64) error {
+	if !(recall > 0 && recall < 1) {
+		return usagef("%s is %v: take a number between 0 and 1, such as 0.99 (%s exact misses nothing)", setting.Recall, recall, setting.Candidates)
+	}
+	return nil
+}

@@ -1,0 +1,258 @@
+// Package recipeflags has the settings that say what is alike, as flags: for the commands, whose flags they are, and
+// for other programs that take settings by name, such as the processor of package connect, whose fields have the same
+// names and values.
+//
+//	var s recipeflags.Settings
+//	s.Add(flags, index.DefaultBucketCap)      // flags.Parse, or flags.Set(name, value)
+//	err := s.Apply(&config, flags)            // then config.Recipe()
+//
+// Errors are wrong usage, see dedup.ErrUsage. They name settings by package setting, so that each program can show
+// names of its own: see [Flag].
+package recipeflags
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/lsh"
+	"github.com/alike-dev/alike/minhash"
+	"github.com/alike-dev/alike/recipe"
+	"github.com/alike-dev/alike/text"
+)
+
+// names are the settings by their flags.
+var names = map[string]setting.Name{
+	"bands":            setting.Banding,
+	"bits":             setting.Bits,
+	"bucket-cap":       setting.BucketCap,
+	"candidates":       setting.Candidates,
+	"distance":         setting.Distance,
+	"fold":             setting.Fold,
+	"hash":             setting.Hash,
+	"late":             setting.Late,
+	"measure":          setting.Measure,
+	"min-bands":        setting.MinBands,
+	"min-token-length": setting.MinLength,
+	"ngram":            setting.NGram,
+	"normalize":        setting.Normalize,
+	"permutations":     setting.Permutations,
+	"preset":           setting.Preset,
+	"recall":           setting.Recall,
+	"refresh":          setting.Refresh,
+	"repetitions":      setting.Repetitions,
+	"rows":             setting.Rows,
+	"scheme":           setting.Scheme,
+	"seed":             setting.Seed,
+	"shared":           setting.Shared,
+	"shingle-hash":     setting.ShingleHash,
+	"stop-words":       setting.StopWords,
+	"strip-diacritics": setting.StripDiacritics,
+	"text-version":     setting.TextVersion,
+	"threshold":        setting.Threshold,
+	"tokens":           setting.Tokens,
+	"verify":           setting.Verify,
+	"window":           setting.Window,
+	"window-docs":      setting.WindowDocs,
+}
+
+// Flag returns the flag of a setting that a message names, without dashes, or false if it is not one of this package.
+func Flag(name setting.Name) (flag string, ok bool) {
+	for flag, of := range names {
+		if of == name {
+			return flag, true
+		}
+	}
+	return "", false
+}
+
+// usage is an error of the settings.
+type usage struct{ err error }
+
+func (e *usage) Error() string        { return e.err.Error() }
+func (e *usage) Unwrap() error        { return e.err }
+func (e *usage) Is(target error) bool { return target == dedup.ErrUsage }
+
+func usagef(format string, args ...any) error { return &usage{setting.Errorf(format, args...)} }
+
+// A Word is the value of a flag that takes one of a few words.
+type Word struct {
+	To      *string
+	Allowed []string
+}
+
+// words returns a Word that begins as the first of those that are allowed.
+func words[T ~string](to *string, allowed ...T) *Word {
+	w := &Word{To: to}
+	for _, a := range allowed {
+		w.Allowed = append(w.Allowed, string(a))
+	}
+	*to = w.Allowed[0]
+	return w
+}
+
+// String implements pflag.Value.
+func (w *Word) String() string {
+	if w.To == nil {
+		return ""
+	}
+	return *w.To
+}
+
+// Type implements pflag.Value.
+func (w *Word) Type() string { return "word" }
+
+// Words returns the words that the flag takes.
+func (w *Word) Words() []string { return w.Allowed }
+
+// Set takes a word of the list.
+func (w *Word) Set(s string) error {
+	if !slices.Contains(w.Allowed, s) {
+		return fmt.Errorf("choose one of %s", strings.Join(w.Allowed, ", "))
+	}
+	*w.To = s
+	return nil
+}
+
+// Settings say what is alike. Only the methods of a Settings set up by Add work.
+type Settings struct {
+	Preset   string // settings of a published system, or a fingerprint; flags override them
+	Decision Decision
+	Text     Text
+	Sketch   Sketch
+	// Fingerprint has the parameters of a preset that is a fingerprint.
+	Fingerprint Fingerprint
+	// Made is how the inputs were made if they are fingerprints; it replaces what the flags say.
+	Made recipe.Options
+}
+
+// Add adds the flags of all settings, with the default of --bucket-cap.
+func (s *Settings) Add(flags *pflag.FlagSet, bucketCap int) {
+	s.AddPreset(flags)
+	s.Decision.Add(flags, bucketCap)
+	s.Text.Add(flags)
+	s.Sketch.Add(flags)
+	s.Fingerprint.AddParameters(flags)
+}
+
+// The presets that are settings of published systems.
+const (
+	presetBroder   = "broder"
+	presetFeatures = "features"
+)
+
+// AddPreset adds the flag --preset of what looks for pairs.
+func (s *Settings) AddPreset(flags *pflag.FlagSet) {
+	w := words(&s.Preset, append([]string{presetBroder, presetFeatures}, presetNames()...)...)
+	s.Preset = ""
+	flags.Var(w, "preset", "settings of a published system (see alike help pairs) in place of the defaults, which flags override; or fingerprints to compare by a distance: "+
+		strings.Join(w.Allowed, ", "))
+}
+
+// Reads returns the files that the flags name.
+func (s *Settings) Reads() []string { return append(s.Text.Reads(), s.Sketch.Reads()...) }
+
+// Apply sets what is alike in a configuration. The flags are those that Add has added to.
+func (s *Settings) Apply(c *dedup.Config, flags *pflag.FlagSet) (err error) {
+	s.settle(flags)
+	if c.Features, err = s.Text.Options(); err != nil {
+		return err
+	}
+	if err := s.settleDistance(c, flags); err != nil {
+		return err
+	}
+	if c.Sketch, err = s.Sketch.Scheme(flags); err != nil {
+		return err
+	}
+	if s.Made.Sketch != nil || s.Made.Texts != nil {
+		c.Features, c.Sketch, c.Texts = s.Made.Features, s.Made.Sketch, s.Made.Texts
+	}
+	s.settleBands(flags, c.Sketch)
+	return s.Decision.apply(c, flags)
+}
+
+// presetIf sets a flag's value unless it was given.
+func presetIf[T any](flags *pflag.FlagSet, name string, field *T, value T) {
+	if !flags.Changed(name) {
+		*field = value
+	}
+}
+
+// settle sets the settings of the preset before the scheme is known.
+func (s *Settings) settle(flags *pflag.FlagSet) {
+	switch s.Preset {
+	case presetBroder:
+		presetIf(flags, "tokens", &s.Text.Tokens, string(text.ASCII))
+		presetIf(flags, "ngram", &s.Text.NGram, 54)
+		presetIf(flags, "scheme", &s.Sketch.Line, "kmins family=plainxor k=200")
+		presetIf(flags, "threshold", &s.Decision.Threshold, 0.03)
+		presetIf(flags, "verify", &s.Decision.Verify, string(dedup.VerifySketch))
+	case presetFeatures:
+		presetIf(flags, "ngram", &s.Text.NGram, 10)
+		presetIf(flags, "scheme", &s.Sketch.Line, "kmins k=84")
+		presetIf(flags, "threshold", &s.Decision.Threshold, 0.95)
+		presetIf(flags, "verify", &s.Decision.Verify, string(dedup.VerifyNone))
+	default:
+		return
+	}
+	presetIf(flags, "shared", &s.Decision.Shared, true)
+}
+
+// settleBands sets the bands of the preset.
+func (s *Settings) settleBands(flags *pflag.FlagSet, sketch recipe.Scheme) {
+	var p lsh.Params
+	scheme, ok := sketch.(minhash.Scheme)
+	switch {
+	case !ok || flags.Changed("candidates"):
+		return
+	case s.Preset == presetBroder:
+		p = lsh.Params{Bands: scheme.K(), Rows: 1, MinBands: min(max(scheme.MinEqual(s.Decision.Threshold), 1), scheme.K())}
+	case s.Preset == presetFeatures:
+		p = lsh.Params{Bands: 6, Rows: 14, MinBands: 2}
+	default:
+		return
+	}
+	presetIf(flags, "bands", &s.Decision.Bands, p.Bands)
+	presetIf(flags, "rows", &s.Decision.Rows, p.Rows)
+	presetIf(flags, "min-bands", &s.Decision.MinBands, p.MinBands)
+}
+
+// BySimilarity are the flags about finding and deciding pairs by similarity, which do not go with --distance.
+var BySimilarity = []string{"measure", "threshold", "recall", "candidates", "verify", "bands", "rows", "min-bands", "shared"}
+
+// settleDistance sets up the comparison of fingerprints by Hamming distance, if it is asked for,
+// and refuses flags that contradict each other.
+func (s *Settings) settleDistance(c *dedup.Config, flags *pflag.FlagSet) (err error) {
+	given := flags.Changed("distance")
+	fingerprints := slices.Contains(presetNames(), s.Preset)
+	if fingerprints {
+		s.Fingerprint.Name = s.Preset
+	}
+	if c.Texts, err = s.Fingerprint.Scheme(&s.Text, flags); err != nil {
+		return err
+	}
+	switch hamming := fingerprints || s.Sketch.IsSimHash() || s.Made.Texts != nil; {
+	case !given && !hamming:
+		return nil
+	case !given:
+		return usagef("these fingerprints are compared by Hamming distance: say how far they may be apart, such as %s 3 for 64 bits", setting.Distance)
+	case !hamming:
+		return usagef("%s is for fingerprints that are compared bit by bit: add %s fastsimhash, or a %s such as exlsh-word, or take %s instead",
+			setting.Distance, setting.Scheme, setting.Preset, setting.Threshold)
+	case s.Decision.Distance < 0:
+		return usagef("%s is %d: take 0 or more, such as 3 for fingerprints of 64 bits", setting.Distance, s.Decision.Distance)
+	case s.Preset == presetBroder || s.Preset == presetFeatures:
+		return usagef("%s %s and %s both say which pairs are wanted: leave one of them out", setting.Preset, s.Preset, setting.Distance)
+	}
+	for _, name := range BySimilarity {
+		if flags.Changed(name) {
+			return usagef("%s says which pairs are wanted and misses none of them: leave %s out", setting.Distance, names[name])
+		}
+	}
+	c.Distance = &s.Decision.Distance
+	return nil
+}

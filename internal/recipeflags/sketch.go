@@ -1,0 +1,98 @@
+package recipeflags
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/alike-dev/alike/internal/bom"
+	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/minhash"
+	"github.com/alike-dev/alike/recipe"
+	"github.com/alike-dev/alike/simhash"
+)
+
+// Sketch are the settings that say how features become a signature.
+type Sketch struct {
+	Line         string
+	Seed         uint64
+	Permutations string // file
+}
+
+// Add adds the flags.
+func (f *Sketch) Add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.Line, "scheme", minhash.Default().String(), "signature: oph, kmins, weighted, bottomk, or simhash and fastsimhash, with k=, bits=, family=, hash=")
+	flags.Uint64Var(&f.Seed, "seed", 1, "seed of the signature's hash functions, and of the samples of features by which containment is found")
+	flags.StringVar(&f.Permutations, "permutations", "", "`file` with the numbers of XOR permutations, one a line, in place of a scheme; the first permutation leaves features as they are")
+}
+
+// Reads returns the files that the flags name.
+func (f *Sketch) Reads() []string {
+	if f.Permutations == "" {
+		return nil
+	}
+	return []string{f.Permutations}
+}
+
+// Scheme returns the scheme, of MinHash or of SimHash.
+func (f *Sketch) Scheme(flags *pflag.FlagSet) (recipe.Scheme, error) {
+	if !f.IsSimHash() {
+		return f.MinHash(flags)
+	}
+	if flags.Changed("seed") {
+		return nil, usagef("%s is for MinHash: SimHash has none, leave it out", setting.Seed)
+	}
+	scheme, err := simhash.ParseScheme(f.Line)
+	if err != nil {
+		return nil, &usage{err}
+	}
+	return recipe.SimHash(scheme), nil
+}
+
+// MinHash returns the scheme, which must be of MinHash.
+func (f *Sketch) MinHash(flags *pflag.FlagSet) (minhash.Scheme, error) {
+	line := f.Line
+	if f.Permutations != "" {
+		if flags.Changed("scheme") || flags.Changed("seed") {
+			return minhash.Scheme{}, usagef("%s says what %s and %s would: leave them out", setting.Permutations, setting.Scheme, setting.Seed)
+		}
+		return readPermutations(f.Permutations)
+	}
+	if flags.Changed("seed") {
+		fields := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == ',' })
+		kept := fields[:0]
+		for _, field := range fields {
+			if !strings.HasPrefix(field, "seed=") {
+				kept = append(kept, field)
+			}
+		}
+		line = fmt.Sprintf("%s seed=%d", strings.Join(kept, " "), f.Seed)
+	}
+	s, err := minhash.ParseScheme(line)
+	if err != nil {
+		return s, &usage{err}
+	}
+	return s, nil
+}
+
+// IsSimHash tells whether the scheme is one of package simhash.
+func (f *Sketch) IsSimHash() bool {
+	line := strings.TrimLeft(f.Line, " ")
+	return strings.HasPrefix(line, simhash.Simple.String()) || strings.HasPrefix(line, simhash.Fast.String())
+}
+
+// readPermutations returns the scheme of a file of numbers.
+func readPermutations(path string) (minhash.Scheme, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return minhash.Scheme{}, setting.Errorf("%s: %w", setting.Permutations, err)
+	}
+	defer file.Close()
+	numbers, err := minhash.ReadNumbers(bom.NewReader(file))
+	if err != nil {
+		return minhash.Scheme{}, setting.Errorf("%s %s: %w", setting.Permutations, path, err)
+	}
+	return minhash.Permutations(numbers, minhash.DefaultBits)
+}
