@@ -21,6 +21,8 @@ const (
 	mostTies = 1 << 21
 	// mostOfRow is how many ties a column has at most for each record of the larger sample.
 	mostOfRow = 4
+	// mostTogether is of how many columns that tie a pair it is known how often they coincide: copies of records share all.
+	mostTogether = 16
 	// mostLikely is how many pairs of records stand for those that belong together.
 	mostLikely = 500
 	// leastLikely is how many there must be at least, with values, for a judgement about a column.
@@ -141,6 +143,7 @@ func (s *sampledColumns) likely(ties []tie, tied []int) []pair {
 		}
 	}
 	eachTwo := func(columns []tie, visit func(two [2]uint32)) {
+		columns = columns[:min(len(columns), mostTogether)]
 		for i, x := range columns {
 			for _, y := range columns[i+1:] {
 				visit([2]uint32{x.column, y.column})
@@ -187,7 +190,7 @@ func (s *sampledColumns) likely(ties []tie, tied []int) []pair {
 // agreeing counts pairs of records: those with a value on both sides, and those whose values agree.
 type agreeing struct{ pairs, there, agree float64 }
 
-// agreement counts the pairs that agree in columns k: at least half of the tokens of the longer value are in the other.
+// agreement counts the pairs that agree in the pair k of columns: at least half of the tokens of the longer value are in the other.
 func (s *sampledColumns) agreement(k int, pairs []pair) agreeing {
 	c := agreeing{pairs: float64(len(pairs))}
 	cutter := record.NewCutter()

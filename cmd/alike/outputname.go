@@ -61,11 +61,11 @@ func pairsAsJSON(output string, asked bool) (bool, error) {
 		return false, err
 	}
 	base, _ := endingOf(output)
-	switch format, _, named := corpus.NameFormat(base); {
-	case named && format == corpus.CSV && asked:
+	switch format, _, _ := corpus.NameFormat(base); {
+	case format == corpus.CSV && asked:
 		return false, errTwoFormats(output)
-	case named:
-		return format == corpus.JSONL, nil
+	case format == corpus.JSONL:
+		return true, nil
 	}
 	return asked, nil
 }
