@@ -225,14 +225,16 @@ func TestAModelThatIsNotFiniteIsReplaced(t *testing.T) {
 	if err := e.learned("sample-x", func() error { return e.learn(t.Context(), e.sample.pairs) }); err != nil {
 		t.Fatal(err)
 	}
-	e.judge()
+	if err := e.judge(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	if !e.model.finite() || !finite(e.probability) {
 		t.Error("the model is not finite")
 	}
 	if notes := tables.result.Notes[before:]; len(notes) != 1 || !strings.Contains(notes[0], notFiniteNote) {
 		t.Errorf("notes %q", notes)
 	}
-	if err := tables.decide(e); err != nil {
+	if err := tables.decide(t.Context(), e); err != nil {
 		t.Fatal(err)
 	}
 	if n := tables.result.Links.Len(); n < 39 || n > 60 {
