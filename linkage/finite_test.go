@@ -225,7 +225,9 @@ func TestAModelThatIsNotFiniteIsReplaced(t *testing.T) {
 	if err := e.learned("sample-x", func() error { return e.learn(t.Context(), e.sample.pairs) }); err != nil {
 		t.Fatal(err)
 	}
-	e.judge(t.Context())
+	if err := e.judge(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	if !e.model.finite() || !finite(e.probability) {
 		t.Error("the model is not finite")
 	}
