@@ -12,7 +12,7 @@ import (
 
 // linkFormat is the format in which links are written.
 func (f *joinFlags) linkFormat() (corpus.Format, error) {
-	if err := checkEnding("-o", f.output, linkEndings); err != nil {
+	if err := checkEnding("-o", f.output, withJSON(linkEndings, f.json)); err != nil {
 		return "", err
 	}
 	base, _ := endingOf(f.output)

@@ -57,7 +57,7 @@ func endingOf(name string) (base string, c corpus.Compression) {
 
 // pairsAsJSON tells whether pairs are written as JSON lines: by the name of the output, or by --json.
 func pairsAsJSON(output string, asked bool) (bool, error) {
-	if err := checkEnding("-o", output, pairEndings); err != nil {
+	if err := checkEnding("-o", output, withJSON(pairEndings, asked)); err != nil {
 		return false, err
 	}
 	base, _ := endingOf(output)
@@ -68,6 +68,14 @@ func pairsAsJSON(output string, asked bool) (bool, error) {
 		return true, nil
 	}
 	return asked, nil
+}
+
+// withJSON returns endings, and .json if JSON lines were asked for: then nobody takes the file for something else.
+func withJSON(endings []string, asked bool) []string {
+	if asked {
+		return append(slices.Clone(endings), ".json")
+	}
+	return endings
 }
 
 func errTwoFormats(output string) error {
