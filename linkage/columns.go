@@ -175,7 +175,7 @@ func mostTelling(columns []columnPair, s *sampledColumns) {
 				c.tells, c.useless = 0, "agrees by chance only"
 			case ok:
 				c.tells = tells[k] // those with few values come last
-			case tied[k] == 0:
+			case !tied[k]:
 				c.tells = 0
 			}
 		}

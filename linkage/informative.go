@@ -2,6 +2,7 @@ package linkage
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 
@@ -17,12 +18,10 @@ type sampledColumns struct {
 }
 
 const (
-	// mostTies bounds the ties of all columns, of 12 bytes each.
-	mostTies = 1 << 21
-	// mostOfRow is how many ties a column has at most for each record of the larger sample.
-	mostOfRow = 4
-	// mostTogether is of how many columns that tie a pair it is known how often they coincide: copies of records share all.
-	mostTogether = 16
+	// mostTies is how many ties a column has at most; fewer if there are many columns, since ties times the square of
+	// columns are mostTested at most.
+	mostTies   = 20_000
+	mostTested = 1 << 28
 	// mostLikely is how many pairs of records stand for those that belong together.
 	mostLikely = 500
 	// leastLikely is how many there must be at least, with values, for a judgement about a column.
@@ -31,42 +30,39 @@ const (
 	beyond = 5
 )
 
-// A tie is a word that two records have in a column.
-type tie struct {
-	pair   pair
-	column uint32 // index of sampledColumns.pairs
-}
-
 // information returns how much each pair of columns tells about which records belong together, in nats; 0 for one that
 // agrees by chance only, such as numbers drawn at random, whatever it holds; less than 0 for one with too few values to
 // tell. ok is false if the samples show nothing: they have hardly any record in common.
 //
 //	ties:   pairs of records that share a rare word in a column
-//	likely: pairs that are tied by columns whose ties coincide more often than chance explains
+//	likely: ties that agree in columns in which this column's ties agree more often than the same records do
+//	        paired at random
 //	tells:  how much more often a column agrees in likely pairs than in the same records paired at random
 //
-// Noise coincides with nothing, so it makes no pair likely, and agrees in likely pairs as often as in any. tied has the
-// number of ties of each column: without any, its values never agree. O(values of the samples), and it is asked for
-// only where there are more columns than can be compared.
-func (s *sampledColumns) information() (tells []float64, tied []int, ok bool) {
-	ties, tied := s.ties()
-	likely := s.likely(ties, tied)
+// Noise coincides with nothing, so it makes no pair likely, and agrees in likely pairs as often as in any. tied says
+// which columns have ties: without any, their values never agree. O(values of the samples + columns² · ties), and it is
+// asked for only where there are more columns than can be compared.
+func (s *sampledColumns) information() (tells []float64, tied []bool, ok bool) {
+	columns := make([]wordColumn, len(s.pairs))
+	tied = make([]bool, len(s.pairs))
+	cutter := record.NewCutter()
+	for k := range columns {
+		columns[k] = s.words(cutter, k)
+		tied[k] = len(columns[k].ties) > 0
+	}
+	likely := s.likely(columns)
 	if len(likely) < leastLikely {
 		return nil, tied, false
 	}
 	var strangers []pair
 	for shift := 1; shift <= 3; shift++ {
-		for i, p := range likely {
-			if q := (pair{p.a, likely[(i+shift)%len(likely)].b}); !s.one || q.a != q.b {
-				strangers = append(strangers, q)
-			}
-		}
+		strangers = append(strangers, s.apart(likely, shift)...)
 	}
 	tells = make([]float64, len(s.pairs))
 	telling := 0
 	for k := range tells {
-		of := s.agreement(k, likely)
-		if tells[k] = evidenceOf(of, s.agreement(k, strangers)); tells[k] > 0 {
+		of := s.agreement(cutter, k, likely)
+		if tells[k] = evidenceOf(of, s.agreement(cutter, k, strangers)); tells[k] > 0 {
 			telling++
 		} else if of.there < leastLikely {
 			tells[k] = -1
@@ -75,44 +71,58 @@ func (s *sampledColumns) information() (tells []float64, tied []int, ok bool) {
 	return tells, tied, telling > 1 // else the pairs were likely by accident
 }
 
-// ties returns the ties of all columns, and their number by column. Of each column it takes those of its rarest words.
-func (s *sampledColumns) ties() (ties []tie, tied []int) {
-	tied = make([]int, len(s.pairs))
-	most := min(mostOfRow*max(len(s.left), len(s.right)), mostTies/len(s.pairs))
-	cutter := record.NewCutter()
-	for k, columns := range s.pairs {
-		left, right := rowsByWord(cutter, s.left, columns[0]), rowsByWord(cutter, s.right, columns[1])
-		number := func(word uint64) int { return len(left[word]) * len(right[word]) }
-		var words []uint64
-		for word := range left {
-			if n := number(word); n > 0 && n <= most {
-				words = append(words, word)
+// apart returns the left records of pairs with the right ones of other pairs, so many places later.
+func (s *sampledColumns) apart(pairs []pair, shift int) (others []pair) {
+	for i, p := range pairs {
+		if q := (pair{p.a, pairs[(i+shift)%len(pairs)].b}); !s.one || q.a != q.b {
+			others = append(others, q)
+		}
+	}
+	return others
+}
+
+// A wordColumn has, of the values of a column in both samples, the rarest word of each that both samples have; 0: none.
+type wordColumn struct {
+	left, right []uint32
+	ties        []pair // of records that have the same such word, the rarest words first
+}
+
+// words returns the words of the pair k of columns.
+func (s *sampledColumns) words(cutter *record.Cutter, k int) wordColumn {
+	left, right := rowsByWord(cutter, s.left, s.pairs[k][0]), rowsByWord(cutter, s.right, s.pairs[k][1])
+	number := func(word uint64) int { return len(left[word]) * len(right[word]) }
+	var words []uint64
+	for word := range left {
+		if number(word) > 0 {
+			words = append(words, word)
+		}
+	}
+	slices.SortFunc(words, func(x, y uint64) int { return cmp.Or(cmp.Compare(number(x), number(y)), cmp.Compare(x, y)) })
+	c := wordColumn{left: make([]uint32, len(s.left)), right: make([]uint32, len(s.right))}
+	own := func(of []uint32, rows []uint32, name uint32) (some []uint32) {
+		for _, row := range rows {
+			if of[row] == 0 {
+				of[row] = name
+				some = append(some, row)
 			}
 		}
-		slices.SortFunc(words, func(x, y uint64) int { return cmp.Or(cmp.Compare(number(x), number(y)), cmp.Compare(x, y)) })
-		var own []tie
-		for _, word := range words {
-			if len(own)+number(word) > most {
-				break
-			}
-			for _, a := range left[word] {
-				for _, b := range right[word] {
-					if !s.one || a < b {
-						own = append(own, tie{pair{a, b}, uint32(k)})
-					}
+		return some
+	}
+	most, full := min(mostTies, mostTested/(len(s.pairs)*len(s.pairs))), false
+	for i, word := range words {
+		a, b := own(c.left, left[word], uint32(i+1)), own(c.right, right[word], uint32(i+1))
+		if full = full || len(c.ties)+len(a)*len(b) > most; full {
+			continue
+		}
+		for _, x := range a {
+			for _, y := range b {
+				if !s.one || x < y {
+					c.ties = append(c.ties, pair{x, y})
 				}
 			}
 		}
-		slices.SortFunc(own, compareTies)
-		own = slices.Compact(own)
-		ties, tied[k] = append(ties, own...), len(own)
 	}
-	slices.SortFunc(ties, compareTies)
-	return ties, tied
-}
-
-func compareTies(x, y tie) int {
-	return cmp.Or(cmp.Compare(x.pair.a, y.pair.a), cmp.Compare(x.pair.b, y.pair.b), cmp.Compare(x.column, y.column))
+	return c
 }
 
 // rowsByWord returns the rows that have each word in a column, ascending.
@@ -129,71 +139,48 @@ func rowsByWord(cutter *record.Cutter, rows [][][]byte, column int) map[uint64][
 	return of
 }
 
-// likely returns the pairs that are tied by most columns whose ties coincide more often than chance explains.
-func (s *sampledColumns) likely(ties []tie, tied []int) []pair {
-	joint := map[[2]uint32]float64{} // number of pairs that both columns tie
-	groups := func(visit func(p pair, columns []tie)) {
-		for i := 0; i < len(ties); {
-			end := i + 1
-			for end < len(ties) && ties[end].pair == ties[i].pair {
-				end++
-			}
-			visit(ties[i].pair, ties[i:end])
-			i = end
+// agree calls visit for each of some pairs whose records have the same word in the column.
+func (c *wordColumn) agree(pairs []pair, visit func(i int)) {
+	for i, p := range pairs {
+		if w := c.left[p.a]; w != 0 && w == c.right[p.b] {
+			visit(i)
 		}
 	}
-	eachTwo := func(columns []tie, visit func(two [2]uint32)) {
-		columns = columns[:min(len(columns), mostTogether)]
-		for i, x := range columns {
-			for _, y := range columns[i+1:] {
-				visit([2]uint32{x.column, y.column})
+}
+
+// likely returns the pairs that agree in most columns beyond the one that ties them, of the columns in which its ties
+// agree more often than chance explains.
+func (s *sampledColumns) likely(columns []wordColumn) []pair {
+	relations := map[pair]int{}
+	for f := range columns {
+		ties := columns[f].ties
+		strangers := s.apart(ties, len(ties)/2)
+		for g := range columns {
+			if f == g {
+				continue
+			}
+			both, chance := 0.0, 0.0
+			columns[g].agree(ties, func(int) { both++ })
+			columns[g].agree(strangers, func(int) { chance++ })
+			if both-chance > beyond*math.Sqrt(both+chance+1) {
+				columns[g].agree(ties, func(i int) { relations[ties[i]]++ })
 			}
 		}
 	}
-	groups(func(_ pair, columns []tie) { eachTwo(columns, func(two [2]uint32) { joint[two]++ }) })
-	all := float64(len(s.left)) * float64(len(s.right))
-	if s.one {
-		all = all / 2
-	}
-	related := map[[2]uint32]bool{}
-	for two, n := range joint {
-		by := float64(tied[two[0]]) * float64(tied[two[1]]) / all
-		related[two] = n > by+beyond*math.Sqrt(by+1)
-	}
-	type candidate struct {
-		pair
-		relations int
-	}
-	var found []candidate
-	groups(func(p pair, columns []tie) {
-		c := candidate{pair: p}
-		eachTwo(columns, func(two [2]uint32) {
-			if related[two] {
-				c.relations++
-			}
-		})
-		if c.relations > 0 {
-			found = append(found, c)
-		}
-	})
+	found := slices.Collect(maps.Keys(relations))
 	place := func(p pair) uint64 { return hashing.Mix(uint64(p.a)<<32 | uint64(p.b)) }
-	slices.SortFunc(found, func(x, y candidate) int {
-		return cmp.Or(cmp.Compare(y.relations, x.relations), cmp.Compare(place(x.pair), place(y.pair)))
+	slices.SortFunc(found, func(x, y pair) int {
+		return cmp.Or(cmp.Compare(relations[y], relations[x]), cmp.Compare(place(x), place(y)))
 	})
-	likely := make([]pair, min(len(found), mostLikely))
-	for i := range likely {
-		likely[i] = found[i].pair
-	}
-	return likely
+	return found[:min(len(found), mostLikely)]
 }
 
 // agreeing counts pairs of records: those with a value on both sides, and those whose values agree.
 type agreeing struct{ pairs, there, agree float64 }
 
 // agreement counts the pairs that agree in the pair k of columns: at least half of the tokens of the longer value are in the other.
-func (s *sampledColumns) agreement(k int, pairs []pair) agreeing {
+func (s *sampledColumns) agreement(cutter *record.Cutter, k int, pairs []pair) agreeing {
 	c := agreeing{pairs: float64(len(pairs))}
-	cutter := record.NewCutter()
 	var x, y []uint64
 	tokens := func(dst []uint64, value []byte) []uint64 {
 		dst, _ = cutter.Cut(dst[:0], value, record.Text)
