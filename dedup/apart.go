@@ -207,7 +207,7 @@ func (o *outputs) addFile(name string) error {
 	switch {
 	case name == "-":
 		if stdio.Closed(os.Stdout) {
-			return errors.New("standard output is closed, and what is written there would be lost: name a file (> /dev/null if nothing is to be kept)")
+			return errors.New("standard output is closed, or the null device opened for reading too, and what is written there would be lost: name a file, or open the null device for writing only (> /dev/null)")
 		}
 		out = streamed("standard output", name, os.Stdout)
 	case name == StandardError:
