@@ -3,6 +3,7 @@ module github.com/alike-dev/alike/connect/alike-connect
 go 1.26.0
 
 require (
+	github.com/alike-dev/alike v0.0.0
 	github.com/alike-dev/alike/connect v0.0.0
 	github.com/redpanda-data/benthos/v4 v4.60.0
 	github.com/redpanda-data/connect/v4 v4.63.0
@@ -22,7 +23,6 @@ require (
 	github.com/OneOfOne/xxhash v1.2.8 // indirect
 	github.com/RaduBerinde/axisds v0.1.0 // indirect
 	github.com/RaduBerinde/btreemap v0.0.0-20250419174037-3d62b7205d54 // indirect
-	github.com/alike-dev/alike v0.0.0 // indirect
 	github.com/andybalholm/brotli v1.1.1 // indirect
 	github.com/aws/aws-lambda-go v1.47.0 // indirect
 	github.com/aws/aws-sdk-go-v2 v1.46.0 // indirect

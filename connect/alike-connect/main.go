@@ -22,6 +22,7 @@ import (
 	"github.com/redpanda-data/benthos/v4/public/service"
 
 	_ "github.com/alike-dev/alike/connect"
+	"github.com/alike-dev/alike/internal/version"
 )
 
-func main() { service.RunCLI(context.Background()) }
+func main() { service.RunCLI(context.Background(), service.CLIOptSetVersion(version.Text(), "")) }
