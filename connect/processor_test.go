@@ -124,7 +124,7 @@ func TestMessagesThatCannotBeDecidedAreMarked(t *testing.T) {
 		`{"body":"x"}`:            "text: the mapping gives null",
 		`{"text":{"x":1}}`:        "text: it is a map[string]interface {}, and neither text nor a number",
 		`no JSON`:                 "invalid character",
-		`{"text":"x","at":"now"}`: "time: no time: now is neither",
+		`{"text":"x","at":"now"}`: "time: no time: now is in no form that is read",
 	} {
 		got := passed(t, p, delivered(1, content), delivered(2, `{"text":"`+content[:2]+`"}`))
 		if len(got) == 0 || !strings.HasPrefix(got[0], content+" failed: ") || !strings.Contains(got[0], want) {
