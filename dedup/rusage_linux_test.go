@@ -2,21 +2,17 @@ package dedup
 
 import (
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 )
 
 // The estimate of a plan must not count what else the process or the machine does.
 func TestProcessorTimeIsThatOfOneThread(t *testing.T) {
-	stop := make(chan bool)
-	defer close(stop)
+	var ended atomic.Bool
+	defer ended.Store(true)
 	go func() {
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-			}
+		for !ended.Load() {
 		}
 	}()
 	runtime.LockOSThread()

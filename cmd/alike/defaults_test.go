@@ -143,7 +143,9 @@ func TestTheDefaultsOfTheHelpAreThoseInUse(t *testing.T) {
 			got, err := run(fmt.Sprintf("--%s=%s", name, value))
 			switch key := cmd.CommandPath() + " --" + name; {
 			case err != nil:
-				taken[key] = taken[key]
+				if !taken[key] {
+					taken[key] = false // seen, and refused so far
+				}
 			case got != want:
 				t.Errorf("%s --%s=%s: the help prints this default, and the result is another one", use.line, name, value)
 				fallthrough
