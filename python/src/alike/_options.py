@@ -199,6 +199,7 @@ class SketchOptions(TextOptions, SchemeOptions, PresetOptions, InputOptions, tot
     """Flags of ``alike sketch``."""
 
     preset: Fingerprint
+    measure: Literal["jaccard", "weighted-jaccard"]
 
 
 class CompareOptions(TextOptions, SchemeOptions, total=False):
@@ -273,12 +274,13 @@ DEFAULTS: Mapping[str, Any] = {
 }
 
 # Defaults that differ in a command.
-OF_JOINS: Mapping[str, Any] = {"threshold": "auto", "measure": "cosine", "candidates": "topk"}
+OF_JOINS: Mapping[str, Any] = {"threshold": "auto", "measure": "cosine", "candidates": None}
 OTHER_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "TableOptions": OF_JOINS,
     "EngineTableOptions": OF_JOINS,
     "FilesTableOptions": OF_JOINS,
     "IndexOptions": {"keep": None, "bucket_cap": 64},
+    "CompareOptions": {"scheme": None},
     "QueryOptions": {"threshold": None, "measure": None},
 }
 
