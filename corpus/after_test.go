@@ -8,11 +8,17 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/alike-dev/alike/internal/testsize"
 )
 
 // archivesOf are archives of data in every shape that is read in its own way: one part, several, and one large one.
 func archivesOf(t *testing.T, c Compression) map[string][]byte {
-	small, large := small(40), benchLines(300<<10, 500)
+	size := 300 << 10
+	if testsize.Small() {
+		size = 60 << 10
+	}
+	small, large := small(40), benchLines(size, 500)
 	return map[string][]byte{
 		"one":                pack(t, c, small, 1),
 		"three":              pack(t, c, small, 3),
