@@ -24,10 +24,8 @@ type corpusFlags struct {
 func (f *corpusFlags) add(flags *pflag.FlagSet) {
 	f.recipe.AddPreset(flags)
 	f.recipe.Decision.Add(flags, dedup.DefaultBucketCap)
-	candidates := choose(dedup.CandidatesAuto, dedup.CandidatesLSH, dedup.CandidatesExact)
-	word := recipeflags.Word{To: &f.recipe.Decision.Candidates, Allowed: append(candidates.allowed, string(linkage.TopK))}
-	f.recipe.Decision.Candidates = candidates.value
-	flags.Var(&word, "candidates", "how to find pairs: lsh (fast), exact (misses none) or auto; of records also topk (the most similar of each)")
+	candidates := recipeflags.Words(&f.recipe.Decision.Candidates, dedup.CandidatesAuto, dedup.CandidatesLSH, dedup.CandidatesExact, dedup.Candidates(linkage.TopK))
+	flags.Var(candidates, "candidates", "how to find pairs: lsh (fast), exact (misses none) or auto; of records also topk (the most similar of each)")
 	f.recipe.Text.Add(flags)
 	f.recipe.Sketch.Add(flags)
 	f.recipe.Fingerprint.AddParameters(flags)

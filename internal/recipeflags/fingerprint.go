@@ -47,7 +47,7 @@ type Fingerprint struct {
 
 // Add adds the flags after those of Text and Sketch.
 func (f *Fingerprint) Add(flags *pflag.FlagSet) {
-	w := words(&f.Name, presetNames()...)
+	w := Words(&f.Name, presetNames()...)
 	f.Name = ""
 	flags.Var(w, "preset", "fingerprint of another program, in place of the text and scheme flags and their defaults: "+strings.Join(w.Allowed, ", "))
 	f.AddParameters(flags)
@@ -56,7 +56,7 @@ func (f *Fingerprint) Add(flags *pflag.FlagSet) {
 // AddParameters adds all but the name.
 func (f *Fingerprint) AddParameters(flags *pflag.FlagSet) {
 	flags.IntVar(&f.Bits, "bits", simhash.DefaultBits, "bits a signature of a hash4j preset")
-	w := words(&f.Hash, exlsh.HashNames()...)
+	w := Words(&f.Hash, exlsh.HashNames()...)
 	flags.Var(w, "hash", "hash function of an exlsh preset: "+strings.Join(w.Allowed, ", "))
 }
 

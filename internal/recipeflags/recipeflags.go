@@ -85,8 +85,8 @@ type Word struct {
 	Allowed []string
 }
 
-// words returns a Word that begins as the first of those that are allowed.
-func words[T ~string](to *string, allowed ...T) *Word {
+// Words returns a Word that begins as the first of those that are allowed.
+func Words[T ~string](to *string, allowed ...T) *Word {
 	w := &Word{To: to}
 	for _, a := range allowed {
 		w.Allowed = append(w.Allowed, string(a))
@@ -147,7 +147,7 @@ const (
 
 // AddPreset adds the flag --preset of what looks for pairs.
 func (s *Settings) AddPreset(flags *pflag.FlagSet) {
-	w := words(&s.Preset, append([]string{presetBroder, presetFeatures}, presetNames()...)...)
+	w := Words(&s.Preset, append([]string{presetBroder, presetFeatures}, presetNames()...)...)
 	s.Preset = ""
 	flags.Var(w, "preset", "settings of a published system (see alike help pairs) in place of the defaults, which flags override; or fingerprints to compare by a distance: "+
 		strings.Join(w.Allowed, ", "))

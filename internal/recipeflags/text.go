@@ -35,18 +35,18 @@ const textPrefix = "text/"
 // Add adds the flags.
 func (f *Text) Add(flags *pflag.FlagSet) {
 	flags.IntVar(&f.NGram, "ngram", 5, "tokens a shingle")
-	tokens := words(&f.Tokens, text.Words, text.Alnum, text.UAX29, text.Space, text.Chars, text.Graphemes, text.ASCII)
+	tokens := Words(&f.Tokens, text.Words, text.Alnum, text.UAX29, text.Space, text.Chars, text.Graphemes, text.ASCII)
 	flags.Var(tokens, "tokens", "what a token is: words, alnum, uax29, space, chars, graphemes or ascii (characters; all else and white space dropped)")
-	flags.Var(words(&f.Normalize, text.NFKC, text.NFC, text.None), "normalize", "Unicode normalisation: nfkc, nfc or none")
+	flags.Var(Words(&f.Normalize, text.NFKC, text.NFC, text.None), "normalize", "Unicode normalisation: nfkc, nfc or none")
 	flags.BoolVar(&f.Fold, "fold", true, "treat upper and lower case as the same")
 	flags.BoolVar(&f.StripDiacritics, "strip-diacritics", false, "treat é as e")
 	flags.StringVar(&f.StopWords, "stop-words", "", "drop these words: a `FILE` with one a line, or a language (en, de, fr, …)")
 	flags.IntVar(&f.MinLength, "min-token-length", 0, "drop tokens of fewer characters")
-	hash := words(&f.Hash, shingle.FNV1)
+	hash := Words(&f.Hash, shingle.FNV1)
 	f.Hash = ""
 	flags.Var(hash, "shingle-hash", "fnv1: hash shingles of ascii tokens by FNV-1, to agree with other programs (default: a hash that rolls)")
 	flags.BoolVar(&f.Repetitions, "repetitions", false, "count repeated tokens: a token's second occurrence is another token")
-	flags.Var(words(&f.Version, textVersions...), "text-version", "how text becomes tokens: v2, or v1 to agree with what was made by earlier versions of alike")
+	flags.Var(Words(&f.Version, textVersions...), "text-version", "how text becomes tokens: v2, or v1 to agree with what was made by earlier versions of alike")
 }
 
 // Options returns the options of shingles.
