@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alike-dev/alike/corpus/objects"
-	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/linkage"
 	"github.com/alike-dev/alike/lsh"
@@ -143,7 +142,8 @@ func stageSkipList(cmd *cobra.Command, p *runner.Plan, plan, path string, engine
 	for _, f := range p.Files {
 		reads = append(reads, f.Path)
 	}
-	return newSkipList(cmd, path), errors.Join(checkSkipped(path), dedup.Apart([]string{path, "-", dedup.StandardError}, reads))
+	_, err := keepApart([]string{path, "-"}, reads)
+	return newSkipList(cmd, path), errors.Join(checkSkipped(path), err)
 }
 
 func runStage(cmd *cobra.Command, p *runner.Plan, name string, task int, pipe, asJSON, quiet bool, o runner.Options) error {
