@@ -10,13 +10,12 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 	"pgregory.net/rapid"
 
 	"github.com/alike-dev/alike/internal/testsize"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/simjoin"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 // find returns what Find does.
@@ -160,7 +159,7 @@ func TestMemoryAndThreadsChangeNothing(t *testing.T) {
 				continue
 			}
 			t.Run(fmt.Sprint(c.Method, c.Measure, two), func(t *testing.T) {
-				dir := &folder{fs: vfs.NewMem()}
+				dir := &folder{fs: vfstest.NewMem()}
 				left, right := left, right
 				if c.Method == Bands { // sketches take time
 					left, right = left[:chunkVectors+100], right[:chunkVectors+1]
@@ -235,7 +234,7 @@ func TestASearchDropsRecordsThatShareFrequentFeaturesOnly(t *testing.T) {
 	small := records(r, 500, 100000, nil)
 	large := slices.Concat(records(r, 5000, 100000, nil), records(r, 500, 100000, small))
 	for _, memory := range []int64{0, 1} {
-		c := Config{Method: TopK, Measure: measure.Cosine, MinSimilarity: 0.7, K: 5, Memory: memory, Dir: &folder{fs: vfs.NewMem()}}
+		c := Config{Method: TopK, Measure: measure.Cosine, MinSimilarity: 0.7, K: 5, Memory: memory, Dir: &folder{fs: vfstest.NewMem()}}
 		got, summary := find(t, c, small.store(t, nil, "", 0), table(large).store(t, nil, "", 0))
 		if summary.Dropped < 3000 || len(got) < 50 || int(summary.Dropped) > len(large)-len(got)/c.K {
 			t.Errorf("%d of %d records dropped, %d pairs", summary.Dropped, summary.Searched, len(got))
@@ -390,13 +389,13 @@ func TestErrorsOfFilesAreReported(t *testing.T) {
 	failed, whole := 0, false
 	for n := 0; !whole; n += 1 + n/4 {
 		left1 := n
-		inject := errorfs.InjectorFunc(func(errorfs.Op) error {
+		inject := func(vfstest.Op) error {
 			if left1--; left1 == -1 {
 				return boom
 			}
 			return nil
-		})
-		dir := &folder{fs: errorfs.Wrap(vfs.NewMem(), inject)}
+		}
+		dir := &folder{fs: vfstest.Inject(vfstest.NewMem(), inject)}
 		err := func() (err error) {
 			s := NewStore(dir, "vectors", 1)
 			defer func() { err = errors.Join(err, s.Close()) }()

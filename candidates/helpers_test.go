@@ -6,11 +6,11 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
 	"go.uber.org/goleak"
 
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/simjoin"
+	"github.com/alike-dev/alike/vfs"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -22,7 +22,7 @@ type folder struct {
 }
 
 func (f *folder) Create(name string) (vfs.File, error) {
-	return f.fs.Create(name, vfs.WriteCategoryUnspecified)
+	return f.fs.Create(name)
 }
 
 func (f *folder) Open(name string) (extsort.RunFile, error) {

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+	"github.com/alike-dev/alike/vfs"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 // brokenDisk makes a source be read from a file system whose operation number n,
@@ -19,15 +19,12 @@ import (
 // The counter tells how many there were.
 func brokenDisk(s Source, n int64, stays bool, broken error) (Source, *atomic.Int64) {
 	var seen atomic.Int64
-	on := errorfs.Wrap(vfs.Default, errorfs.InjectorFunc(func(op errorfs.Op) error {
-		if op.Kind == errorfs.OpFileClose { // of a file that was only read
-			return nil
-		}
+	on := vfstest.Inject(vfs.OS, func(vfstest.Op) error {
 		if i := seen.Add(1) - 1; i == n || stays && i > n {
 			return broken
 		}
 		return nil
-	}))
+	})
 	return s.WithCopy(s.Size, "", func() (RandomAccess, error) {
 		f, err := on.Open(s.Path)
 		if err != nil {

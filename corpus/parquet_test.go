@@ -12,11 +12,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/alike-dev/alike/corpus/internal/codec"
+	"github.com/alike-dev/alike/vfs"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 // parquetRow is a row of the test files.
@@ -281,7 +281,7 @@ func TestParquetInAnObjectStoreIsReadByRanges(t *testing.T) {
 	have, err := readAll(t, s, o, 3)
 	must(t, err)
 	compare(t, "object", withoutPlaces(have), twinParquet(rows, func(*parquetRow) string { return "" }))
-	mem := vfs.NewMem()
+	mem := vfstest.NewMem()
 	must(t, copyRows(context.Background(), s, o, mem, "out.parquet", func(row int64) bool { return row%2 == 0 }))
 
 	impatient(t)
@@ -378,7 +378,7 @@ func FuzzParquet(f *testing.F) {
 		if err != nil && !errors.As(err, &p) {
 			t.Fatalf("no Problem: %v", err)
 		}
-		err = copyRows(context.Background(), s, o, vfs.NewMem(), "a", func(row int64) bool { return row%3 != 1 })
+		err = copyRows(context.Background(), s, o, vfstest.NewMem(), "a", func(row int64) bool { return row%3 != 1 })
 		if err != nil && !errors.As(err, &p) {
 			t.Fatalf("no Problem: %v", err)
 		}
@@ -398,7 +398,7 @@ func TestCopyOfRowsIsReadAsTheRowsThatWereKept(t *testing.T) {
 		"all":        func(int64) bool { return true },
 	} {
 		path := filepath.Join(dir, "sub", name+".parquet")
-		must(t, copyRows(context.Background(), s, Options{}, vfs.Default, path, keep))
+		must(t, copyRows(context.Background(), s, Options{}, vfs.OS, path, keep))
 		have, err := readAll(t, mustFind(t, path), Options{}, 2)
 		must(t, err)
 		var want []got
@@ -440,7 +440,7 @@ func TestCopyOfRowsThatFailsLeavesNothing(t *testing.T) {
 		"a cancelled run":     {s, ctx, func(row int64) bool { cancel(); return half(row) }, "context canceled"},
 		"a file that is gone": {Source{Path: filepath.Join(t.TempDir(), "d.parquet"), Format: Parquet}, context.Background(), half, "no such file"},
 	} {
-		mem := vfs.NewMem()
+		mem := vfstest.NewMem()
 		err := copyRows(tt.ctx, tt.s, Options{}, mem, "out.parquet", tt.keep)
 		if err == nil || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: %v", name, err)
@@ -455,17 +455,17 @@ func TestCopyOfRowsTellsOfADiskThatFails(t *testing.T) {
 	s := sourceOf(t, "a.parquet", parquetFileOf(t, someParquetRows(600)))
 	full := errors.New("disk full")
 	for fail := 0; ; fail++ {
-		mem, seen, renamed := vfs.NewMem(), 0, false
-		on := errorfs.Wrap(mem, errorfs.InjectorFunc(func(op errorfs.Op) error {
-			if op.Kind.ReadOrWrite() != errorfs.OpIsWrite || op.Kind == errorfs.OpFileClose || seen > fail {
+		mem, seen, renamed := vfstest.NewMem(), 0, false
+		on := vfstest.Inject(mem, func(op vfstest.Op) error {
+			if !op.Kind.Writes() || seen > fail {
 				return nil
 			}
 			if seen++; seen > fail {
 				return full
 			}
-			renamed = renamed || op.Kind == errorfs.OpRename
+			renamed = renamed || op.Kind == vfstest.OpRename
 			return nil
-		}))
+		})
 		err := copyRows(context.Background(), s, Options{}, on, "out.parquet", func(row int64) bool { return row%2 == 0 })
 		if seen <= fail { // all of them went well
 			must(t, err)

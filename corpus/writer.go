@@ -6,10 +6,9 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/alike-dev/alike/corpus/internal/codec"
 	"github.com/alike-dev/alike/internal/filelock"
+	"github.com/alike-dev/alike/vfs"
 )
 
 // A Writer writes one file under a temporary name next to the target, and renames it when
@@ -59,7 +58,7 @@ func Create(path string, c Compression, threads int) (*Writer, error) {
 	if _, err := codec.CompressorOf(codec.Name(c)); err != nil {
 		return nil, err
 	}
-	to, err := filelock.Create(vfs.Default, path)
+	to, err := filelock.Create(vfs.OS, path)
 	if err != nil {
 		return nil, err
 	}

@@ -10,16 +10,15 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
-
 	"github.com/alike-dev/alike/corpus/internal/codec"
+	"github.com/alike-dev/alike/vfs"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 // writeFile writes data in pieces of uneven sizes.
 func writeFile(t testing.TB, path string, c Compression, threads, part int, data []byte) {
 	t.Helper()
-	w, err := create(vfs.Default, path, c, threads, part)
+	w, err := create(vfs.OS, path, c, threads, part)
 	must(t, err)
 	defer w.Abort()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -120,12 +119,12 @@ func TestNothingHasTheNameBeforeCommit(t *testing.T) {
 func TestWriteThatFailsIsToldAndLeavesNothing(t *testing.T) {
 	for _, c := range append([]Compression{Plain}, compressions...) {
 		dir := t.TempDir()
-		full := errorfs.Wrap(vfs.Default, errorfs.InjectorFunc(func(op errorfs.Op) error {
-			if op.Kind == errorfs.OpFileWrite {
+		full := vfstest.Inject(vfs.OS, func(op vfstest.Op) error {
+			if op.Kind == vfstest.OpFileWrite {
 				return fs.ErrClosed
 			}
 			return nil
-		}))
+		})
 		w, err := create(full, filepath.Join(dir, "a"), c, 2, 50_000)
 		must(t, err)
 		data := bytes.Repeat([]byte("x"), 100_000)

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"math/rand/v2"
+	"path/filepath"
 	"testing"
-
-	"github.com/cockroachdb/pebble/v2/vfs"
-	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
 	"github.com/alike-dev/alike/corpus/internal/codec"
 	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/vfs"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 // listAll returns the paths of all files of a memory file system.
@@ -19,7 +19,7 @@ func listAll(t *testing.T, on vfs.FS, dir string) (files []string) {
 	names, err := on.List(dir)
 	must(t, err)
 	for _, name := range names {
-		p := on.PathJoin(dir, name)
+		p := filepath.Join(dir, name)
 		st, err := on.Stat(p)
 		must(t, err)
 		if st.IsDir() {
@@ -70,14 +70,14 @@ func writeOn(on vfs.FS, path string, c Compression, data []byte) error {
 
 // crash is what is left of a memory file system when the power fails, with so
 // much luck for what was not synced.
-func crash(on *vfs.MemFS, luck int) *vfs.MemFS {
-	return on.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: luck, RNG: rand.New(rand.NewPCG(1, uint64(luck)))})
+func crash(on *vfstest.Mem, luck int) *vfstest.Mem {
+	return on.CrashClone(vfstest.CrashCloneCfg{UnsyncedDataPercent: luck, RNG: rand.New(rand.NewPCG(1, uint64(luck)))})
 }
 
 func TestWhatIsCommittedOutlastsAPowerFailure(t *testing.T) {
 	data := benchLines(5000, 100)
 	for _, c := range append([]Compression{Plain}, compressions...) {
-		mem := vfs.NewCrashableMem()
+		mem := vfstest.NewCrashable()
 		must(t, writeOn(mem, "/new/deep/a", c, data))
 		if after := contents(t, crash(mem, 0), "/new/deep/a"); !bytes.Equal(unpack(t, c, after), data) {
 			t.Errorf("%q: %d bytes are left", c, len(after))
@@ -88,11 +88,11 @@ func TestWhatIsCommittedOutlastsAPowerFailure(t *testing.T) {
 func TestCrashAtAnyWriteOperationLeavesTheOldFileOrTheNewOne(t *testing.T) {
 	before, after := []byte("before"), benchLines(5000, 100)
 	for _, c := range []Compression{Plain, Zstd} {
-		mem := vfs.NewCrashableMem()
+		mem := vfstest.NewCrashable()
 		must(t, writeOn(mem, "/dir/a", Plain, before))
 		crashes := 0
-		look := errorfs.InjectorFunc(func(op errorfs.Op) error {
-			if op.Kind.ReadOrWrite() != errorfs.OpIsWrite {
+		look := func(op vfstest.Op) error {
+			if !op.Kind.Writes() {
 				return nil
 			}
 			for _, luck := range []int{0, 50, 100} {
@@ -103,8 +103,8 @@ func TestCrashAtAnyWriteOperationLeavesTheOldFileOrTheNewOne(t *testing.T) {
 				crashes++
 			}
 			return nil
-		})
-		must(t, writeOn(errorfs.Wrap(mem, look), "/dir/a", c, after))
+		}
+		must(t, writeOn(vfstest.Inject(mem, look), "/dir/a", c, after))
 		if crashes < 15 {
 			t.Errorf("%q: %d crashes only", c, crashes)
 		}
@@ -117,10 +117,10 @@ func TestEveryOperationThatFailsIsToldAndLeavesNothingBehind(t *testing.T) {
 	for _, c := range []Compression{Plain, Gzip} {
 		failures := 0
 		for n := int32(0); ; n++ {
-			mem := vfs.NewMem()
-			seen, failed := int32(0), errorfs.Op{}
-			on := errorfs.Wrap(mem, errorfs.InjectorFunc(func(op errorfs.Op) error {
-				if op.Kind == errorfs.OpFileClose || op.Kind == errorfs.OpStat { // a file that cannot be closed was synced before
+			mem := vfstest.NewMem()
+			seen, failed := int32(0), vfstest.Op{}
+			on := vfstest.Inject(mem, func(op vfstest.Op) error {
+				if op.Kind == vfstest.OpStat {
 					return nil
 				}
 				if seen++; seen == n+1 {
@@ -128,9 +128,9 @@ func TestEveryOperationThatFailsIsToldAndLeavesNothingBehind(t *testing.T) {
 					return broken
 				}
 				return nil
-			}))
+			})
 			err := writeOn(on, "/dir/sub/a", c, data)
-			if failed == (errorfs.Op{}) {
+			if failed == (vfstest.Op{}) {
 				must(t, err)
 				break
 			}
@@ -139,7 +139,7 @@ func TestEveryOperationThatFailsIsToldAndLeavesNothingBehind(t *testing.T) {
 				t.Errorf("%q: %v %s fails, and the result is %v", c, failed.Kind, failed.Path, err)
 			}
 			for _, left := range listAll(t, mem, "/") {
-				if whole := failed.Kind == errorfs.OpFileSync || failed.Kind == errorfs.OpOpenDir; left != "/dir/sub/a" || !whole {
+				if whole := failed.Kind == vfstest.OpFileSync || failed.Kind == vfstest.OpOpenDir; left != "/dir/sub/a" || !whole {
 					t.Errorf("%q: %v %s fails and leaves %s", c, failed.Kind, failed.Path, left)
 				}
 			}
@@ -155,7 +155,7 @@ func TestLimitOfMemoryBoundsThePartsAndChangesNoByte(t *testing.T) {
 	var want []byte
 	part := int64(10 << 20)
 	for _, limit := range []int64{0, 1, 2 * part, 1 << 40} {
-		mem := vfs.NewMem()
+		mem := vfstest.NewMem()
 		w, err := create(mem, "/a.gz", Gzip, 3, 1000)
 		must(t, err)
 		w.Limit(limit)

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/group"
@@ -25,6 +23,7 @@ import (
 	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/recipe"
 	"github.com/alike-dev/alike/shingle"
+	"github.com/alike-dev/alike/vfs"
 )
 
 // Candidates says how candidate pairs are found.
@@ -219,7 +218,7 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.limits.together, group.TogetherKeys)
 	setDefault(&c.limits.text, recipe.LongText)
 	if c.fs == nil {
-		c.fs = vfs.Default
+		c.fs = vfs.OS
 	}
 	if c.NoSync {
 		c.fs = durable.Unsynced(c.fs)

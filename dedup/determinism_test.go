@@ -6,10 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
 	"github.com/alike-dev/alike/internal/testsize"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 func TestResultsAreTheSameForAnyThreadsMemoryAndWork(t *testing.T) {
@@ -31,7 +30,7 @@ func TestResultsAreTheSameForAnyThreadsMemoryAndWork(t *testing.T) {
 				if how.small {
 					tiny(&c)
 				}
-				on := roomtest.NewTracedFS(vfs.NewMem(), nil)
+				on := roomtest.NewTracedFS(vfstest.NewMem(), nil)
 				got, err := command.on(t, context.Background(), on, c)
 				if err != nil {
 					t.Fatalf("%s, %s, %+v: %v", v.name, command.name, how, err)

@@ -14,11 +14,10 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
 	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/testsize"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 // site is a kind of operation on a kind of file.
@@ -38,7 +37,7 @@ func siteOf(o roomtest.Operation) site {
 func (c command) sites(t *testing.T, config Config) map[site]int {
 	t.Helper()
 	counts := map[site]int{}
-	on := roomtest.NewTracedFS(vfs.NewMem(), func(o roomtest.Operation) error {
+	on := roomtest.NewTracedFS(vfstest.NewMem(), func(o roomtest.Operation) error {
 		counts[siteOf(o)]++
 		return nil
 	})
@@ -106,7 +105,7 @@ func TestEveryFailingOperationIsAnErrorThatLeavesNothingHalfDone(t *testing.T) {
 // meets runs a command that meets a fault, and again without it.
 func (c command) meets(t *testing.T, f failure, config Config, want outcome, temp string) {
 	t.Helper()
-	on := vfs.NewMem()
+	on := vfstest.NewMem()
 	count := 0
 	var met roomtest.Operation
 	traced := roomtest.NewTracedFS(on, func(o roomtest.Operation) error {

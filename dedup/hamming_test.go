@@ -13,9 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/alike-dev/alike/recipe"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 // hexWords is a text scheme whose texts are its signatures in hexadecimal.
@@ -162,7 +161,7 @@ func TestClustersByDistanceAreTheSameHoweverTheyAreMade(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 8))
 	all := planted(rng, 3000, 8, 3)
 	base := Config{Inputs: []string{writeHex(t, all)}, Texts: hexWords(8), Distance: new(3), Threads: 1, BucketCap: 20}
-	want, err := commands[0].on(t, context.Background(), vfs.NewMem(), base)
+	want, err := commands[0].on(t, context.Background(), vfstest.NewMem(), base)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +171,7 @@ func TestClustersByDistanceAreTheSameHoweverTheyAreMade(t *testing.T) {
 	} {
 		c := base
 		change(&c)
-		got, err := commands[0].on(t, context.Background(), vfs.NewMem(), c)
+		got, err := commands[0].on(t, context.Background(), vfstest.NewMem(), c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -206,13 +205,13 @@ func TestRunsByDistanceGoOnWhereTheyWereKilled(t *testing.T) {
 	config := Config{Inputs: []string{writeHex(t, all)}, Texts: hexWords(8), Distance: new(1), Threads: 1, BucketCap: 4, Work: workFolder}
 	config.limits = limits{memory: 1, segment: 1 << 10, part: 1, due: func() bool { return true }}
 	for _, command := range commands[:2] {
-		want, err := command.on(t, context.Background(), vfs.NewMem(), config)
+		want, err := command.on(t, context.Background(), vfstest.NewMem(), config)
 		if err != nil {
 			t.Fatal(err)
 		}
 		killed := 0
 		for n := 1; ; n += 29 {
-			left, stopped := command.stop(t, config, vfs.NewMem(), n, nil, want)
+			left, stopped := command.stop(t, config, vfstest.NewMem(), n, nil, want)
 			if !stopped {
 				break
 			}

@@ -9,10 +9,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
 	"github.com/alike-dev/alike/internal/testsize"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 // A sorter holds 4 MiB at least, so it takes a corpus of this size to make one
@@ -27,13 +26,13 @@ func TestResultsAreTheSameWhenSortersSpill(t *testing.T) {
 	config := Config{Inputs: []string{path}, Candidates: CandidatesLSH, Recall: 0.9, BucketCap: 20}
 	command := commands[0]
 	config.Threads = 2
-	want, err := command.on(t, context.Background(), vfs.NewMem(), config)
+	want, err := command.on(t, context.Background(), vfstest.NewMem(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	config.limits.memory, config.limits.retain = 1, 1
 	spilled := map[string]bool{}
-	on := roomtest.NewTracedFS(vfs.NewMem(), func(o roomtest.Operation) error {
+	on := roomtest.NewTracedFS(vfstest.NewMem(), func(o roomtest.Operation) error {
 		if o.Kind == "write" {
 			spilled[siteOf(o).file] = true
 		}

@@ -10,13 +10,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
 	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/testsize"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 // parquetDoc is a row with columns that are copied only.
@@ -70,7 +70,7 @@ func someLost(t testing.TB) (dir, path string, data []byte) {
 func checkDamaged(t *testing.T, what, dir string) (skipped []string) {
 	t.Helper()
 	ctx := context.Background()
-	mem := vfs.NewMem() // it waits for no disk
+	mem := vfstest.NewMem() // it waits for no disk
 	config := Config{Inputs: []string{dir}, Output: outFolder, Threads: 2, fs: mem}
 	config.OnSkip = func(p *corpus.Problem) { skipped = append(skipped, p.Error()) }
 	s, err := Run(ctx, config)
@@ -187,7 +187,7 @@ func TestKilledRunWithLostRowsGoesOnToTheSameResult(t *testing.T) {
 	breakColumn(t, path, data)
 	c := commands[0]
 	config := variants(t)[0].resumable(dir, "", 2)
-	want, err := c.on(t, context.Background(), roomtest.NewTracedFS(vfs.NewMem(), nil), config)
+	want, err := c.on(t, context.Background(), roomtest.NewTracedFS(vfstest.NewMem(), nil), config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +195,7 @@ func TestKilledRunWithLostRowsGoesOnToTheSameResult(t *testing.T) {
 		t.Fatalf("skipped %q", want.skipped)
 	}
 	for _, n := range places(rand.New(rand.NewPCG(1, 1)), c.writes(t, config), 60) {
-		left, stopped := c.stop(t, config, vfs.NewMem(), n, nil, want)
+		left, stopped := c.stop(t, config, vfstest.NewMem(), n, nil, want)
 		if stopped {
 			c.goesOn(t, config, left, want)
 		}

@@ -5,9 +5,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 func TestNoSyncWaitsForNoFileAndGivesTheSame(t *testing.T) {
@@ -19,7 +18,7 @@ func TestNoSyncWaitsForNoFileAndGivesTheSame(t *testing.T) {
 			c := v.config(inputs, references)
 			c.NoSync = true
 			var syncs atomic.Int64
-			on := roomtest.NewTracedFS(vfs.NewMem(), func(o roomtest.Operation) error {
+			on := roomtest.NewTracedFS(vfstest.NewMem(), func(o roomtest.Operation) error {
 				if o.Kind == "sync" {
 					syncs.Add(1)
 				}

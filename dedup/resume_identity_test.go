@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
 	"github.com/alike-dev/alike/dedup/internal/write"
@@ -25,6 +23,7 @@ import (
 	"github.com/alike-dev/alike/recipe"
 	"github.com/alike-dev/alike/simhash"
 	"github.com/alike-dev/alike/text"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 // A stream cannot be known by its name: an interrupted run goes on with the same one
@@ -141,9 +140,9 @@ func TestAnOutputThatIsNotWhatWasWrittenIsWrittenAgain(t *testing.T) {
 }
 
 // lastBeforeTheEnd is what a run leaves that is stopped when it removes its journal.
-func lastBeforeTheEnd(t *testing.T, v variant, inputs, references string) *vfs.MemFS {
+func lastBeforeTheEnd(t *testing.T, v variant, inputs, references string) *vfstest.Mem {
 	t.Helper()
-	on, dead := vfs.NewMem(), false
+	on, dead := vfstest.NewMem(), false
 	traced := roomtest.NewTracedFS(on, func(o roomtest.Operation) error {
 		dead = dead || o.Kind == "remove" && strings.HasSuffix(o.Path, "/alike.journal")
 		if dead {
@@ -203,7 +202,7 @@ func TestFewFilesOfTheWorkFolderAreOpenAtOnce(t *testing.T) {
 	config.limits.part = 1
 	parts, most := map[string]bool{}, 0
 	var traced *roomtest.TracedFS
-	traced = roomtest.NewTracedFS(vfs.NewMem(), func(o roomtest.Operation) error { // traced.mu is held
+	traced = roomtest.NewTracedFS(vfstest.NewMem(), func(o roomtest.Operation) error { // traced.mu is held
 		if strings.HasSuffix(o.Path, ".part") {
 			parts[o.Path] = true
 		}

@@ -16,8 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/group"
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
@@ -29,11 +27,13 @@ import (
 	"github.com/alike-dev/alike/internal/testsize"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/minhash"
+	"github.com/alike-dev/alike/vfs"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 // stopAtRecord runs a command until the nth record is in its journal, and returns
 // what it leaves.
-func (c command) stopAtRecord(t testing.TB, config Config, n int) *vfs.MemFS {
+func (c command) stopAtRecord(t testing.TB, config Config, n int) *vfstest.Mem {
 	t.Helper()
 	on, stopped := c.runToRecord(t, config, n)
 	if !stopped {
@@ -43,9 +43,9 @@ func (c command) stopAtRecord(t testing.TB, config Config, n int) *vfs.MemFS {
 }
 
 // runToRecord is stopAtRecord for a run that may end before.
-func (c command) runToRecord(t testing.TB, config Config, n int) (on *vfs.MemFS, stopped bool) {
+func (c command) runToRecord(t testing.TB, config Config, n int) (on *vfstest.Mem, stopped bool) {
 	t.Helper()
-	on = vfs.NewMem()
+	on = vfstest.NewMem()
 	records, dead := 0, false
 	traced := roomtest.NewTracedFS(on, func(o roomtest.Operation) error {
 		// What is written to the journal is a record; creating it has another name.
@@ -66,9 +66,9 @@ func (c command) runToRecord(t testing.TB, config Config, n int) (on *vfs.MemFS,
 	return on, err != nil
 }
 
-func copyOf(t testing.TB, from *vfs.MemFS) *vfs.MemFS {
+func copyOf(t testing.TB, from *vfstest.Mem) *vfstest.Mem {
 	t.Helper()
-	to := vfs.NewMem()
+	to := vfstest.NewMem()
 	for name, data := range roomtest.MemTree(t, from, "/") {
 		if strings.HasSuffix(name, "/") {
 			if err := to.MkdirAll("/"+name, 0o755); err != nil {
@@ -83,10 +83,10 @@ func copyOf(t testing.TB, from *vfs.MemFS) *vfs.MemFS {
 
 func writeVFS(t testing.TB, on vfs.FS, name string, data []byte) {
 	t.Helper()
-	if err := on.MkdirAll(on.PathDir(name), 0o755); err != nil {
+	if err := on.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	f, err := on.Create(name, vfs.WriteCategoryUnspecified)
+	f, err := on.Create(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +219,7 @@ func (c *counter) Advance(items, _ int64) {
 }
 
 // noted sums up what the journal of a stopped run says was done.
-func noted(t *testing.T, on *vfs.MemFS, c Config) map[string]int64 {
+func noted(t *testing.T, on *vfstest.Mem, c Config) map[string]int64 {
 	t.Helper()
 	c = c.withDefaults()
 	c.fs = on
@@ -322,7 +322,7 @@ func TestAWorkFolderInUseIsRefused(t *testing.T) {
 	t.Parallel()
 	inputs, references := troubleCorpus(t, 9)
 	v := variants(t)[0]
-	on := vfs.NewMem()
+	on := vfstest.NewMem()
 	held, err := journal.Open(on, workFolder, func(func(journal.Setting) bool) {}, false)
 	if err != nil {
 		t.Fatal(err)
@@ -410,12 +410,12 @@ func TestADamagedWorkFolderGivesAnErrorOrTheSameResult(t *testing.T) {
 func TestAnOutputFolderInUseIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	inputs, references := troubleCorpus(t, 9)
-	on := vfs.NewMem()
-	staged := on.PathJoin(outFolder, write.StagingFolder)
+	on := vfstest.NewMem()
+	staged := filepath.Join(outFolder, write.StagingFolder)
 	if err := on.MkdirAll(staged, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	lock, err := filelock.Take(on, on.PathJoin(outFolder, write.StagingLock))
+	lock, err := filelock.Take(on, filepath.Join(outFolder, write.StagingLock))
 	if err != nil {
 		t.Fatal(err)
 	}

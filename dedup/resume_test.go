@@ -13,19 +13,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
 	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/resume"
 	"github.com/alike-dev/alike/internal/testsize"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 // stop makes a command end as if its process were killed, or the power failed,
 // just before its nth write operation. Of the file system after says what is left;
 // nil: all that was written. It reports whether the command came so far; if not,
 // its outcome is checked against want.
-func (c command) stop(t *testing.T, config Config, on *vfs.MemFS, n int, after func(on *vfs.MemFS) *vfs.MemFS, want outcome) (left *vfs.MemFS, stopped bool) {
+func (c command) stop(t *testing.T, config Config, on *vfstest.Mem, n int, after func(on *vfstest.Mem) *vfstest.Mem, want outcome) (left *vfstest.Mem, stopped bool) {
 	t.Helper()
 	left = on
 	writes := 0
@@ -68,7 +67,7 @@ func (c command) stop(t *testing.T, config Config, on *vfs.MemFS, n int, after f
 
 // published tells whether a run was stopped after all of its output was staged: what
 // it has skipped it has told by then.
-func published(t *testing.T, on *vfs.MemFS) bool {
+func published(t *testing.T, on *vfstest.Mem) bool {
 	t.Helper()
 	if _, err := on.Stat(workFolder + "/alike.journal"); err != nil {
 		return false
@@ -77,7 +76,7 @@ func published(t *testing.T, on *vfs.MemFS) bool {
 }
 
 // goesOn runs a command that was stopped to its end.
-func (c command) goesOn(t *testing.T, config Config, on *vfs.MemFS, want outcome) {
+func (c command) goesOn(t *testing.T, config Config, on *vfstest.Mem, want outcome) {
 	t.Helper()
 	published := published(t, on)
 	got, err := c.on(t, context.Background(), roomtest.NewTracedFS(on, nil), config)
@@ -101,7 +100,7 @@ func (c command) goesOn(t *testing.T, config Config, on *vfs.MemFS, want outcome
 
 // atItsEnd returns what there is where a command was refused because an earlier one
 // had come to its end, its journal being gone. Anything else it returns as it is.
-func atItsEnd(t *testing.T, on *vfs.MemFS, got outcome, err error, want outcome) (outcome, error) {
+func atItsEnd(t *testing.T, on *vfstest.Mem, got outcome, err error, want outcome) (outcome, error) {
 	t.Helper()
 	files := roomtest.MemTree(t, on, outFolder)
 	if err == nil || files[write.SummaryFile] == "" || !strings.Contains(err.Error(), "not empty") {
@@ -140,7 +139,7 @@ func places(rng *rand.Rand, n, some int) (at []int) {
 // writes returns how many write operations a command makes.
 func (c command) writes(t *testing.T, config Config) (n int) {
 	t.Helper()
-	on := roomtest.NewTracedFS(vfs.NewMem(), func(o roomtest.Operation) error {
+	on := roomtest.NewTracedFS(vfstest.NewMem(), func(o roomtest.Operation) error {
 		if o.Write {
 			n++
 		}
@@ -160,7 +159,7 @@ func TestKilledAtAnyWriteTheSameRunGoesOnToTheSameResult(t *testing.T) {
 			want := command.undisturbed(t, v.config(inputs, references))
 			writes := command.writes(t, v.resumable(inputs, references, 1))
 			for _, n := range places(rng, writes, 3) {
-				on, _ := command.stop(t, v.resumable(inputs, references, 1+n%2), vfs.NewMem(), n, nil, want)
+				on, _ := command.stop(t, v.resumable(inputs, references, 1+n%2), vfstest.NewMem(), n, nil, want)
 				command.goesOn(t, v.resumable(inputs, references, 2), on, want)
 				if t.Failed() {
 					t.Fatalf("%s, %s, killed before write %d of %d", v.name, command.name, n, writes)
@@ -176,7 +175,7 @@ func TestKilledAgainAndAgainARunComesToTheSameResult(t *testing.T) {
 	for _, v := range variants(t) {
 		for _, command := range v.commands() {
 			want := command.undisturbed(t, v.config(inputs, references))
-			on := vfs.NewMem()
+			on := vfstest.NewMem()
 			for stopped, kills := true, 0; stopped; kills++ {
 				on, stopped = command.stop(t, v.resumable(inputs, references, 1+rng.IntN(4)), on, 100+rng.IntN(100)+20*kills, nil, want)
 				if t.Failed() || kills > 100 {
@@ -196,9 +195,9 @@ func TestAfterAnyLossOfPowerTheSameRunGoesOnToTheSameResult(t *testing.T) {
 			want := command.undisturbed(t, v.config(inputs, references))
 			writes := command.writes(t, v.resumable(inputs, references, 1))
 			for i, n := range places(rng, writes, 3) {
-				cfg := vfs.CrashCloneCfg{UnsyncedDataPercent: []int{0, 25, 75, 100}[i%4], RNG: rng}
-				crash := func(on *vfs.MemFS) *vfs.MemFS { return on.CrashClone(cfg) }
-				on, _ := command.stop(t, v.resumable(inputs, references, 1+n%2), vfs.NewCrashableMem(), n, crash, want)
+				cfg := vfstest.CrashCloneCfg{UnsyncedDataPercent: []int{0, 25, 75, 100}[i%4], RNG: rng}
+				crash := func(on *vfstest.Mem) *vfstest.Mem { return on.CrashClone(cfg) }
+				on, _ := command.stop(t, v.resumable(inputs, references, 1+n%2), vfstest.NewCrashable(), n, crash, want)
 				command.goesOn(t, v.resumable(inputs, references, 2), on, want)
 				if t.Failed() {
 					t.Fatalf("%s, %s, %d %% unsynced data, crashed before write %d of %d", v.name, command.name, cfg.UnsyncedDataPercent, n, writes)

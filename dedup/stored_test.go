@@ -14,8 +14,6 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/exlsh"
 	"github.com/alike-dev/alike/internal/shareddata"
@@ -25,6 +23,7 @@ import (
 	"github.com/alike-dev/alike/recipe"
 	"github.com/alike-dev/alike/shingle"
 	"github.com/alike-dev/alike/simhash"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 // fingerprints returns what is written of the signatures of c's inputs.
@@ -116,7 +115,7 @@ func TestStoredFingerprintsGiveThePairsOfTheirTexts(t *testing.T) {
 			if c.With = nil; with {
 				c.With = sides[1:]
 			}
-			want, err := pairsOn(t, t.Context(), vfs.NewMem(), c)
+			want, err := pairsOn(t, t.Context(), vfstest.NewMem(), c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -129,7 +128,7 @@ func TestStoredFingerprintsGiveThePairsOfTheirTexts(t *testing.T) {
 			}
 			for _, memory := range []int64{0, 1} {
 				s.Threads, s.limits.memory, s.Work = 1+2*int(memory), memory, workFolder
-				got, err := pairsOn(t, t.Context(), vfs.NewMem(), s)
+				got, err := pairsOn(t, t.Context(), vfstest.NewMem(), s)
 				if err != nil || !slices.Equal(got.lines, want.lines) || !strings.Contains(strings.Join(got.lines, ""), "UTF-8 \xff") {
 					t.Errorf("%s, with %v, memory %d: %d pairs, want %d, or others; error %v", name, with, memory, len(got.lines), len(want.lines), err)
 				}
@@ -147,11 +146,11 @@ func TestStoredFingerprintsOfRealTextsGiveTheirPairs(t *testing.T) {
 		input := shareddata.Path(t, set, "docs.jsonl.zst")
 		for _, c := range []Config{{Verify: VerifySketch, Threshold: 0.5}, {Sketch: recipe.SimHash(simhash.Default()), Distance: new(4)}} {
 			c.Inputs = []string{input}
-			want, err := pairsOn(t, t.Context(), vfs.NewMem(), c)
+			want, err := pairsOn(t, t.Context(), vfstest.NewMem(), c)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := pairsOn(t, t.Context(), vfs.NewMem(), asFingerprints(t, c))
+			got, err := pairsOn(t, t.Context(), vfstest.NewMem(), asFingerprints(t, c))
 			if err != nil || !slices.Equal(got.lines, want.lines) || len(got.lines) < 100 {
 				t.Errorf("%s: %d pairs, want %d, or others; error %v", set, len(got.lines), len(want.lines), err)
 			}
@@ -165,12 +164,12 @@ func TestFingerprintsAreRemovedAsTheirTextsAre(t *testing.T) {
 	writeJSONL(t, input, docs[:200])
 	writeJSONL(t, reference, docs[200:])
 	c := Config{Inputs: []string{input}, Against: []string{reference}, Verify: VerifySketch}
-	want, err := dedupOn(t, t.Context(), vfs.NewMem(), c)
+	want, err := dedupOn(t, t.Context(), vfstest.NewMem(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := asFingerprints(t, c)
-	got, err := dedupOn(t, t.Context(), vfs.NewMem(), s)
+	got, err := dedupOn(t, t.Context(), vfstest.NewMem(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,11 +249,11 @@ func TestASearchOfFingerprintsGoesOnWhereItWasInterrupted(t *testing.T) {
 	path, _ := damagedFingerprints(t)
 	c := Config{Inputs: []string{path}, Fingerprints: true, Threshold: 0.5}
 	c.Corpus.BlockSize, c.limits.segment = 2000, 2000
-	want, err := pairsOn(t, t.Context(), vfs.NewMem(), c)
+	want, err := pairsOn(t, t.Context(), vfstest.NewMem(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	mem, stop := vfs.NewMem(), errors.New("stop")
+	mem, stop := vfstest.NewMem(), errors.New("stop")
 	c.Work, c.fs = workFolder, mem
 	emitted := 0
 	if _, err := Pairs(t.Context(), c, func(Pair) error {

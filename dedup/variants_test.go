@@ -13,7 +13,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/alike-dev/alike/cluster"
@@ -23,6 +22,8 @@ import (
 	"github.com/alike-dev/alike/internal/testsize"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/measure"
+	"github.com/alike-dev/alike/vfs"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 // troubleCorpus writes a corpus with all that may go wrong, in every format:
@@ -373,7 +374,7 @@ var commands = []command{{"dedup", dedupOn}, {"pairs", pairsOn}}
 func (c command) undisturbed(t testing.TB, config Config) outcome {
 	t.Helper()
 	config.Threads = 1
-	o, err := c.on(t, context.Background(), vfs.NewMem(), config)
+	o, err := c.on(t, context.Background(), vfstest.NewMem(), config)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,10 +4,14 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
+	pebblefs "github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/alike-dev/alike/vfs"
 )
 
 // snapshot is the store of an index at one moment, for a process that reads it while another one
@@ -26,8 +30,8 @@ import (
 // is read from its end to its beginning: everything before a byte that was read had been written
 // already.
 type snapshot struct {
-	vfs.FS // in memory: the small files
-	held   map[string]vfs.File
+	pebblefs.FS                     // in memory: the small files
+	held        map[string]vfs.File // the tables, by their names in the folder
 }
 
 // snapshotTries is how often the files are read again because the writer has changed them.
@@ -38,7 +42,7 @@ var errChanging = errors.New("the writer changes files faster than they can be t
 
 // takeSnapshot returns the store in a folder as it is now. The caller closes it.
 func takeSnapshot(from vfs.FS, dir string) (s *snapshot, err error) {
-	s = &snapshot{vfs.NewMem(), map[string]vfs.File{}}
+	s = &snapshot{pebblefs.NewMem(), map[string]vfs.File{}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.close())
@@ -60,12 +64,12 @@ func takeSnapshot(from vfs.FS, dir string) (s *snapshot, err error) {
 			if !wanted(name) {
 				continue
 			}
-			if path := from.PathJoin(dir, name); isTable(name) {
-				if s.held[path], err = from.Open(path); err != nil {
-					delete(s.held, path)
+			if path := filepath.Join(dir, name); isTable(name) {
+				if s.held[name], err = from.Open(path); err != nil {
+					delete(s.held, name)
 				}
 			} else {
-				err = s.copy(from, path)
+				err = s.copy(from, path, s.PathJoin(dir, name))
 			}
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return s, err
@@ -86,7 +90,7 @@ func isList(name string) bool { return !isLog(name) && !isTable(name) && name !=
 const copyBlock = 4 << 10
 
 // copy copies a file into memory, from its end to its beginning.
-func (s *snapshot) copy(from vfs.FS, path string) error {
+func (s *snapshot) copy(from vfs.FS, path, inMemory string) error {
 	in, err := from.Open(path)
 	if err != nil {
 		return err
@@ -104,7 +108,7 @@ func (s *snapshot) copy(from vfs.FS, path string) error {
 		}
 		end = start
 	}
-	out, err := s.Create(path, vfs.WriteCategoryUnspecified)
+	out, err := s.Create(inMemory, pebblefs.WriteCategoryUnspecified)
 	if err != nil {
 		return err
 	}
@@ -140,31 +144,26 @@ func (s *snapshot) close() (err error) {
 	return err
 }
 
-func (s *snapshot) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
-	if f, ok := s.held[name]; ok {
-		return &heldFile{File: f}, nil
+func (s *snapshot) Open(name string, opts ...pebblefs.OpenOption) (pebblefs.File, error) {
+	if f, ok := s.held[filepath.Base(name)]; ok {
+		return &heldFile{plainFile{f}}, nil
 	}
 	return s.FS.Open(name, opts...)
 }
 
-func (s *snapshot) Stat(name string) (vfs.FileInfo, error) {
-	if f, ok := s.held[name]; ok {
-		return f.Stat()
+func (s *snapshot) Stat(name string) (pebblefs.FileInfo, error) {
+	if f, ok := s.held[filepath.Base(name)]; ok {
+		return described(f.Stat())
 	}
 	return s.FS.Stat(name)
 }
 
 func (s *snapshot) List(dir string) ([]string, error) {
 	names, err := s.FS.List(dir)
-	for path := range s.held {
-		if s.PathDir(path) == strings.TrimSuffix(dir, "/") {
-			names = append(names, s.PathBase(path))
-		}
-	}
-	return names, err
+	return slices.AppendSeq(names, maps.Keys(s.held)), err
 }
 
 // heldFile is an opened file with several users.
-type heldFile struct{ vfs.File }
+type heldFile struct{ plainFile }
 
 func (*heldFile) Close() error { return nil }

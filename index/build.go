@@ -6,12 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 	"runtime"
 
 	"github.com/cockroachdb/pebble/v2"
-	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/alike-dev/alike/index/internal/table"
+	"github.com/alike-dev/alike/vfs"
 )
 
 // BuildOptions say how an index is built in a folder.
@@ -79,7 +80,7 @@ func NewBuilder(dir string, o BuildOptions) (b *Builder, err error) {
 		return nil, errors.New("index: a window is for documents that come one after the other: leave it out, or take Create")
 	}
 	if o.FS == nil {
-		o.FS = vfs.Default
+		o.FS = vfs.OS
 	}
 	s, err := prepareFolder(o.FS, dir, o.Options)
 	if err != nil {
@@ -96,7 +97,7 @@ func NewBuilder(dir string, o BuildOptions) (b *Builder, err error) {
 	options := s.storeOptions(false, 4<<20)
 	options.DisableWAL = true
 	err = s.do(func() (err error) {
-		s.db, err = pebble.Open(s.fs.PathJoin(dir, storeDir), options)
+		s.db, err = pebble.Open(filepath.Join(dir, storeDir), options)
 		return err
 	})
 	if err == nil && s.onDisk {
@@ -316,7 +317,7 @@ func (b *Builder) Close() error {
 	_ = s.closeStore()
 	err := s.clear()
 	if err == nil {
-		err = s.fs.Remove(s.fs.PathJoin(s.dir, begunFile))
+		err = s.fs.Remove(filepath.Join(s.dir, begunFile))
 	}
 	err = errors.Join(err, s.release())
 	for _, dir := range s.made {

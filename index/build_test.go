@@ -10,10 +10,9 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
-
 	"github.com/alike-dev/alike/internal/testsize"
+	"github.com/alike-dev/alike/vfs"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 // documentsFor returns documents of which many are alike, some equal, and some have the id of an
@@ -74,7 +73,7 @@ func TestAnIndexThatIsBuiltIsTheOneThatAddMakes(t *testing.T) {
 					if !byID {
 						o.BucketCap = 8 // of full buckets what is removed is another matter
 					}
-					fsys := vfs.NewMem()
+					fsys := vfstest.NewMem()
 					x, err := Create("added", OpenOptions{Options: o, FS: fsys, TailKeys: fewKeys})
 					if err != nil {
 						t.Fatal(err)
@@ -225,7 +224,7 @@ func TestABuildThatWasKilledIsBegunAgain(t *testing.T) {
 }
 
 func TestABuildThatIsGivenUpLeavesNothing(t *testing.T) {
-	fsys := vfs.NewMem()
+	fsys := vfstest.NewMem()
 	o := BuildOptions{Options: Options{Recipe: recipes(t)["sets"], Keys: KeysOnDisk}, FS: fsys, Memory: 1 << 12}
 	b, err := NewBuilder("one/of/them", o)
 	if err != nil {
@@ -252,14 +251,14 @@ func TestABuildThatIsGivenUpLeavesNothing(t *testing.T) {
 func TestABuildThatFillsTheDiskLeavesNothing(t *testing.T) {
 	for _, keys := range bothKeys() {
 		for room := int64(1); ; room *= 2 { // writes
-			mem, written := vfs.NewMem(), atomic.Int64{}
-			full := errorfs.InjectorFunc(func(op errorfs.Op) error {
-				if op.Kind == errorfs.OpFileWrite && written.Add(1) > room {
+			mem, written := vfstest.NewMem(), atomic.Int64{}
+			full := func(op vfstest.Op) error {
+				if op.Kind == vfstest.OpFileWrite && written.Add(1) > room {
 					return syscall.ENOSPC
 				}
 				return nil
-			})
-			o := BuildOptions{Options: Options{Recipe: recipes(t)["sets"], Keys: keys, ByID: true}, FS: errorfs.Wrap(mem, full), Memory: 1 << 12, tableBytes: 1 << 10}
+			}
+			o := BuildOptions{Options: Options{Recipe: recipes(t)["sets"], Keys: keys, ByID: true}, FS: vfstest.Inject(mem, full), Memory: 1 << 12, tableBytes: 1 << 10}
 			b, err := NewBuilder("built", o)
 			if err == nil {
 				if err = addAll(b, documentsFor(4, 60), 10); err == nil {
@@ -306,7 +305,7 @@ func (u unclosableFile) Close() error {
 // A store that cannot be closed ends a build with an error, and not the process.
 func TestABuildWhoseStoreCannotBeClosedIsGivenUp(t *testing.T) {
 	failing := false
-	mem := vfs.NewMem()
+	mem := vfstest.NewMem()
 	b, err := NewBuilder(indexDir, BuildOptions{Options: Options{Recipe: recipes(t)["sets"]}, FS: unclosable{mem, &failing}})
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"sync"
 
@@ -91,7 +92,7 @@ type keySorter struct {
 
 func newKeySorter(s *disk, memory int64, threads int, full uint64) (k *keySorter, err error) {
 	k = &keySorter{s: s, threads: threads, full: full, space: scratch.New(scratch.Options{FS: s.fs, Threads: threads, Memory: memory})}
-	if err := k.space.Keep(s.fs.PathJoin(s.dir, sortDir)); err != nil {
+	if err := k.space.Keep(filepath.Join(s.dir, sortDir)); err != nil {
 		return nil, err
 	}
 	sorter := func(name string, share int64, bits int) (*extsort.Sorter, error) {
@@ -189,7 +190,7 @@ func (k *keySorter) close() (err error) {
 		}
 	}
 	k.keys, k.digests = nil, nil
-	return errors.Join(err, k.s.fs.RemoveAll(k.s.fs.PathJoin(k.s.dir, sortDir)))
+	return errors.Join(err, k.s.fs.RemoveAll(filepath.Join(k.s.dir, sortDir)))
 }
 
 // keyWriter writes the keys of a range of prints.

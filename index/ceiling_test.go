@@ -2,16 +2,17 @@ package index
 
 import (
 	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 // An index that memory has no room for is refused before it is read, by a message with the ceiling that
 // does; with that it is opened.
 func TestAnIndexTooLargeForMemoryIsRefusedWithTheCeilingThatDoes(t *testing.T) {
-	fsys := vfs.NewMem()
+	fsys := vfstest.NewMem()
 	x, err := Create(indexDir, OpenOptions{FS: fsys, Options: Options{Recipe: recipes(t)["sets"], ByID: true}})
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +50,7 @@ func TestAnIndexTooLargeForMemoryIsRefusedWithTheCeilingThatDoes(t *testing.T) {
 
 // An index that grows until memory is full takes no more, answers as before, and is whole.
 func TestAnIndexThatFillsMemoryTakesNoMore(t *testing.T) {
-	fsys := vfs.NewMem()
+	fsys := vfstest.NewMem()
 	const room = 2 << 20
 	x, err := Create(indexDir, OpenOptions{FS: fsys, Options: Options{Recipe: recipes(t)["sets"], ByID: true}, Memory: ceilingFor(room)})
 	if err != nil {
@@ -94,7 +95,7 @@ func distinctIDs(docs []Document) map[string]bool {
 // A reader once took any error of opening for a writer that changes the files meanwhile, tried fifty times, and
 // blamed the writer.
 func TestWhatIsWrongWithAnIndexIsToldToAReader(t *testing.T) {
-	fsys := vfs.NewMem()
+	fsys := vfstest.NewMem()
 	x, err := Create(indexDir, OpenOptions{FS: fsys, Options: Options{Recipe: recipes(t)["sets"]}})
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +105,7 @@ func TestWhatIsWrongWithAnIndexIsToldToAReader(t *testing.T) {
 	}
 	var state lines
 	state.add("next", 11) // the store has lost a document
-	if err := state.write(fsys, fsys.PathJoin(indexDir, stateFile)); err != nil {
+	if err := state.write(fsys, filepath.Join(indexDir, stateFile)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Open(indexDir, OpenOptions{FS: fsys, ReadOnly: true}); !errors.Is(err, ErrDamaged) || errors.Is(err, errChanging) {

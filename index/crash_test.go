@@ -6,17 +6,16 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
-
-	"github.com/alike-dev/alike/internal/crashfs"
 	"github.com/alike-dev/alike/internal/testsize"
+	"github.com/alike-dev/alike/vfs"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 var errPower = errors.New("no power")
@@ -24,33 +23,22 @@ var errPower = errors.New("no power")
 // crashing is a file system on which the power fails just before its nth write operation.
 // From then on nothing works there, and after holds what is left.
 type crashing struct {
-	fs    *crashfs.FS
-	cfg   vfs.CrashCloneCfg
+	fs    *vfstest.Mem
+	cfg   vfstest.CrashCloneCfg
 	n     atomic.Int64
-	after atomic.Pointer[crashfs.FS]
+	after atomic.Pointer[vfstest.Mem]
 }
 
 func (c *crashing) wrap() vfs.FS {
-	return noReuse{errorfs.Wrap(c.fs, errorfs.InjectorFunc(func(op errorfs.Op) error {
-		if op.Kind.ReadOrWrite() == errorfs.OpIsWrite && c.n.Add(-1) == -1 {
+	return vfstest.Inject(c.fs, func(op vfstest.Op) error {
+		if op.Kind.Writes() && c.n.Add(-1) == -1 {
 			c.after.CompareAndSwap(nil, c.fs.CrashClone(c.cfg))
 		}
 		if c.n.Load() < 0 {
 			return errPower
 		}
 		return nil
-	}))}
-}
-
-// noReuse makes a new file where an old one could be used again: writes to that would not come
-// by the injector.
-type noReuse struct{ vfs.FS }
-
-func (f noReuse) ReuseForWrite(oldname, newname string, category vfs.DiskWriteCategory) (vfs.File, error) {
-	if err := f.Remove(oldname); err != nil {
-		return nil, err
-	}
-	return f.Create(newname, category)
+	})
 }
 
 // state is what is expected of an index: the acknowledged texts of ids.
@@ -100,11 +88,11 @@ func TestNothingAcknowledgedIsLostWhenThePowerFails(t *testing.T) {
 	r := recipes(t)["sets"]
 	for run := range runs {
 		random := rand.New(rand.NewPCG(uint64(run), 1))
-		fs := crashfs.New()
+		fs := vfstest.NewCrashable()
 		safe := state{}
 		created := false
 		for cycle := range 6 {
-			c := &crashing{fs: fs, cfg: vfs.CrashCloneCfg{UnsyncedDataPercent: []int{0, 30, 100}[random.IntN(3)], RNG: rand.New(rand.NewPCG(uint64(run), uint64(cycle)+2))}}
+			c := &crashing{fs: fs, cfg: vfstest.CrashCloneCfg{UnsyncedDataPercent: []int{0, 30, 100}[random.IntN(3)], RNG: rand.New(rand.NewPCG(uint64(run), uint64(cycle)+2))}}
 			c.n.Store(int64(run) + int64(random.IntN(40+60*cycle)))
 			o := OpenOptions{Options: Options{Recipe: r, ByID: true, Keys: bothKeys()[run%len(bothKeys())]}, FS: c.wrap(), Threads: 1, TailKeys: fewKeys / 2}
 			var x *Index
@@ -136,7 +124,7 @@ func TestNothingAcknowledgedIsLostWhenThePowerFails(t *testing.T) {
 				t.Fatalf("run %d, cycle %d: %v", run, cycle, err)
 			}
 			for c.after.Load() == nil { // it failed before it came to the write
-				_, _ = c.wrap().Create("x", vfs.WriteCategoryUnspecified)
+				_, _ = c.wrap().Create("x")
 			}
 			fs = c.after.Load()
 			after, err := Open(indexDir, OpenOptions{FS: fs, Options: Options{Recipe: r}})
@@ -188,7 +176,7 @@ func eachCrash(t *testing.T, first, again func(vfs.FS) error) {
 	t.Helper()
 	for n := int64(0); ; n++ {
 		percent := []int{0, 50, 100}[n%3]
-		c := &crashing{fs: crashfs.New(), cfg: vfs.CrashCloneCfg{UnsyncedDataPercent: percent, RNG: rand.New(rand.NewPCG(uint64(n), 2))}}
+		c := &crashing{fs: vfstest.NewCrashable(), cfg: vfstest.CrashCloneCfg{UnsyncedDataPercent: percent, RNG: rand.New(rand.NewPCG(uint64(n), 2))}}
 		c.n.Store(n)
 		err := first(c.wrap())
 		if c.n.Load() >= 0 {
@@ -213,14 +201,14 @@ func TestAFolderOfSomebodyElseIsLeftAlone(t *testing.T) {
 	o := OpenOptions{Options: Options{Recipe: recipes(t)["sets"]}}
 	for _, files := range [][]string{{"store/letter"}, {"STATE"}, {"INDEX.new"}, {"letter"}, {"sort/letter"}} {
 		for _, begun := range []bool{false, true} {
-			fsys := vfs.NewMem()
+			fsys := vfstest.NewMem()
 			o.FS = fsys
 			for _, name := range files {
-				writeFile(t, fsys, fsys.PathJoin(indexDir, name), []byte("mine"))
+				writeFile(t, fsys, filepath.Join(indexDir, name), []byte("mine"))
 			}
 			if begun {
 				header := o.Options.withDefaults().header()
-				if err := header.write(fsys, fsys.PathJoin(indexDir, "INDEX.new")); err != nil {
+				if err := header.write(fsys, filepath.Join(indexDir, "INDEX.new")); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -235,7 +223,7 @@ func TestAFolderOfSomebodyElseIsLeftAlone(t *testing.T) {
 				continue
 			}
 			left := map[string][]byte{}
-			if walkFiles(t, fsys, indexDir, left); string(left[fsys.PathJoin(indexDir, files[0])]) != "mine" {
+			if walkFiles(t, fsys, indexDir, left); string(left[filepath.Join(indexDir, files[0])]) != "mine" {
 				t.Errorf("%v: %q is left", files, left)
 			}
 		}
@@ -303,7 +291,7 @@ func TestEveryFlippedBitIsDetectedOrHarmless(t *testing.T) {
 }
 
 func flipBits(t *testing.T, keys Keys) {
-	fs := vfs.NewMem()
+	fs := vfstest.NewMem()
 	x, err := Create(indexDir, OpenOptions{Options: Options{Recipe: recipes(t)["sets"], ByID: true, Keys: keys}, FS: fs, TailKeys: fewKeys})
 	if err != nil {
 		t.Fatal(err)
@@ -328,7 +316,7 @@ func flipBits(t *testing.T, keys Keys) {
 	}
 	detected, harmless := 0, 0
 	try := func(name string, content []byte) {
-		damaged := vfs.NewMem()
+		damaged := vfstest.NewMem()
 		for n, c := range files {
 			if n == name {
 				c = content
@@ -380,7 +368,7 @@ func walkFiles(t *testing.T, fs vfs.FS, dir string, files map[string][]byte) {
 		t.Fatal(err)
 	}
 	for _, name := range names {
-		path := fs.PathJoin(dir, name)
+		path := filepath.Join(dir, name)
 		info, err := fs.Stat(path)
 		if err != nil {
 			t.Fatal(err)
@@ -404,10 +392,10 @@ func walkFiles(t *testing.T, fs vfs.FS, dir string, files map[string][]byte) {
 
 func writeFile(t *testing.T, fs vfs.FS, path string, content []byte) {
 	t.Helper()
-	if err := fs.MkdirAll(fs.PathDir(path), 0o777); err != nil {
+	if err := fs.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	f, err := fs.Create(path, vfs.WriteCategoryUnspecified)
+	f, err := fs.Create(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"slices"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
+	"github.com/alike-dev/alike/index/internal/fence"
 	"github.com/alike-dev/alike/internal/durable"
-	"github.com/alike-dev/alike/internal/fence"
+	"github.com/alike-dev/alike/vfs"
 )
 
 // A folder becomes an index when its header file gets its final name, which is the last step:
@@ -35,7 +35,7 @@ func Create(dir string, o OpenOptions) (x *Index, err error) {
 			err = errors.Join(err, s.abandon())
 		}
 	}()
-	if x, err = s.load(o, o.FS.PathJoin(dir, storeDir), false); err != nil {
+	if x, err = s.load(o, filepath.Join(dir, storeDir), false); err != nil {
 		return nil, err
 	}
 	if err = s.writeState(x, false); err != nil {
@@ -84,7 +84,7 @@ func prepareFolder(fsys vfs.FS, dir string, o Options) (s *disk, err error) {
 	}
 	if err == nil {
 		header := o.withDefaults().header()
-		err = header.write(fsys, fsys.PathJoin(dir, begunFile))
+		err = header.write(fsys, filepath.Join(dir, begunFile))
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.release())
@@ -97,7 +97,7 @@ func (s *disk) clear() error {
 	names, err := unfinished(s.fs, s.dir) // again: before the lock was taken another process may have made an index
 	for _, name := range names {
 		if name != lockFile && name != begunFile { // begunFile is removed last
-			err = errors.Join(err, s.fs.RemoveAll(s.fs.PathJoin(s.dir, name)))
+			err = errors.Join(err, s.fs.RemoveAll(filepath.Join(s.dir, name)))
 		}
 	}
 	return err
@@ -105,7 +105,7 @@ func (s *disk) clear() error {
 
 // publish turns the folder into an index.
 func (s *disk) publish() error {
-	err := s.fs.Rename(s.fs.PathJoin(s.dir, begunFile), s.fs.PathJoin(s.dir, headerFile))
+	err := s.fs.Rename(filepath.Join(s.dir, begunFile), filepath.Join(s.dir, headerFile))
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func unfinished(fsys vfs.FS, dir string) (names []string, err error) {
 	if names, err = fsys.List(dir); err != nil {
 		return nil, err
 	}
-	_, err = readLines(fsys, fsys.PathJoin(dir, begunFile))
+	_, err = readLines(fsys, filepath.Join(dir, begunFile))
 	begun := err == nil
 	for _, name := range names {
 		if mayBeLeft(name, begun) {

@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2"
-	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/alike-dev/alike/internal/filelock"
+	"github.com/alike-dev/alike/vfs"
 )
 
 // disk stores an index in a folder, in Pebble. keys.go describes the keys.

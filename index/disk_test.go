@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/alike-dev/alike/internal/testsize"
+	"github.com/alike-dev/alike/vfs"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 const indexDir = "an index"
@@ -52,7 +52,7 @@ func TestAnIndexThatIsOpenedAgainDecidesAsOneInMemory(t *testing.T) {
 			w := k.Window
 			t.Run(rname+" "+name, func(t *testing.T) {
 				t.Parallel()
-				fs := vfs.NewMem()
+				fs := vfstest.NewMem()
 				o := Options{Recipe: r, Window: w, BucketCap: k.cap}
 				memory := made(t, o)
 				o.Keys = k.keys
@@ -105,7 +105,7 @@ func TestDocumentsAreReplacedAndDeletedById(t *testing.T) {
 	}
 	for _, place := range []string{"memory", "folder", "keys on disk"} {
 		t.Run(place, func(t *testing.T) {
-			fs, o := vfs.NewMem(), Options{Recipe: recipes(t)["sets"], ByID: true, Containment: 4}
+			fs, o := vfstest.NewMem(), Options{Recipe: recipes(t)["sets"], ByID: true, Containment: 4}
 			x, err := New(o)
 			onDisk := place != "memory"
 			if onDisk {

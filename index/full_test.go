@@ -7,27 +7,26 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 // A disk that is full, or does not sync, makes an index read-only and says why; it is searched
 // as before, and nothing that was not acknowledged is counted on.
 func TestAFullDiskMakesAnIndexReadOnly(t *testing.T) {
-	for name, kinds := range map[string][]errorfs.OpKind{
-		"full":       {errorfs.OpFileWrite, errorfs.OpCreate},
-		"sync fails": {errorfs.OpFileSync, errorfs.OpFileSyncData, errorfs.OpFileSyncTo},
+	for name, kinds := range map[string][]vfstest.OpKind{
+		"full":       {vfstest.OpFileWrite, vfstest.OpCreate},
+		"sync fails": {vfstest.OpFileSync, vfstest.OpFileSyncData},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var full atomic.Bool
-			fs := errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
+			fs := vfstest.Inject(vfstest.NewMem(), func(op vfstest.Op) error {
 				for _, kind := range kinds {
 					if full.Load() && op.Kind == kind {
 						return syscall.ENOSPC
 					}
 				}
 				return nil
-			}))
+			})
 			x, err := Create(indexDir, OpenOptions{Options: Options{Recipe: recipes(t)["sets"]}, FS: fs})
 			if err != nil {
 				t.Fatal(err)

@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path/filepath"
 	"strconv"
 	"strings"
-
-	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/recipe"
+	"github.com/alike-dev/alike/vfs"
 )
 
 // The files of an index in a folder.
@@ -84,7 +84,7 @@ func (l *lines) write(fsys vfs.FS, path string) error {
 		fmt.Fprintf(&b, "%s %s\n", l.names[i], l.values[i])
 	}
 	fmt.Fprintf(&b, "crc %08x\n", durable.Checksum(0, []byte(b.String())))
-	f, err := durable.CreateAs(fsys, path, fsys.PathBase(path)+newSuffix)
+	f, err := durable.CreateAs(fsys, path, filepath.Base(path)+newSuffix)
 	if err != nil {
 		return err
 	}
@@ -208,7 +208,7 @@ func parseRecipe(line string) (recipe.Recipe, error) {
 
 // readHeader reads the header of the index in a folder.
 func readHeader(fsys vfs.FS, dir string, o Options) (Options, error) {
-	l, err := readLines(fsys, fsys.PathJoin(dir, headerFile))
+	l, err := readLines(fsys, filepath.Join(dir, headerFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return o, fmt.Errorf("%w: there is no index in %s", fs.ErrNotExist, dir)
 	}

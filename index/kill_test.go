@@ -14,9 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/alike-dev/alike/internal/testsize"
+	"github.com/alike-dev/alike/vfs"
 )
 
 // childDir, if set, makes the test's program a writer of the index in that folder.
@@ -102,7 +101,7 @@ func killWriters(t *testing.T, keys Keys) {
 		kills = n
 	}
 	dir := t.TempDir()
-	x, err := Create(dir, OpenOptions{Options: Options{Recipe: recipes(t)["sets"], ByID: true, Keys: keys}, FS: vfs.Default})
+	x, err := Create(dir, OpenOptions{Options: Options{Recipe: recipes(t)["sets"], ByID: true, Keys: keys}, FS: vfs.OS})
 	if err != nil {
 		t.Fatal(err)
 	}

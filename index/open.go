@@ -5,15 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/cockroachdb/pebble/v2/sstable"
-	"github.com/cockroachdb/pebble/v2/vfs"
+	pebblefs "github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/alike-dev/alike/index/internal/fence"
 	"github.com/alike-dev/alike/internal/fault"
-	"github.com/alike-dev/alike/internal/fence"
 	"github.com/alike-dev/alike/internal/filelock"
+	"github.com/alike-dev/alike/vfs"
 )
 
 // ErrInUse says that another process has opened the index for writing.
@@ -55,7 +57,7 @@ const DefaultTailKeys = 1 << 22
 
 func (o *OpenOptions) setDefaults() {
 	if o.FS == nil {
-		o.FS = vfs.Default
+		o.FS = vfs.OS
 	}
 }
 
@@ -82,7 +84,7 @@ func Open(dir string, o OpenOptions) (*Index, error) {
 		return nil, err
 	}
 	o.FS = fence.Around(o.FS, dir)
-	if _, err := o.FS.Stat(o.FS.PathJoin(dir, headerFile)); errors.Is(err, fs.ErrNotExist) {
+	if _, err := o.FS.Stat(filepath.Join(dir, headerFile)); errors.Is(err, fs.ErrNotExist) {
 		return nil, fault.Because(fs.ErrNotExist, "there is no index in %s; check the name, or make one there", fault.Shown(dir))
 	}
 	if o.ReadOnly {
@@ -104,7 +106,7 @@ func isFolder(fsys vfs.FS, path string) error {
 }
 
 func takeLock(fsys vfs.FS, dir string) (*filelock.Lock, error) {
-	lock, err := filelock.Take(fsys, fsys.PathJoin(dir, lockFile))
+	lock, err := filelock.Take(fsys, filepath.Join(dir, lockFile))
 	if err != nil {
 		if errors.Is(err, ErrInUse) {
 			err = fmt.Errorf("%w, and one at a time writes: wait until it has ended", err)
@@ -133,7 +135,7 @@ func open(dir string, o OpenOptions, lock *filelock.Lock) (x *Index, err error) 
 	if err := s.sweep(); err != nil {
 		return nil, err
 	}
-	if x, err = s.load(o, o.FS.PathJoin(dir, storeDir), false); err != nil {
+	if x, err = s.load(o, filepath.Join(dir, storeDir), false); err != nil {
 		return nil, err
 	}
 	if err := s.compareState(x, state, true); err != nil {
@@ -147,7 +149,7 @@ func openBeside(dir string, o OpenOptions) (x *Index, err error) {
 	if o.Options, err = readHeader(o.FS, dir, o.Options); err != nil {
 		return nil, err
 	}
-	store := o.FS.PathJoin(dir, storeDir)
+	store := filepath.Join(dir, storeDir)
 	for range snapshotTries {
 		s := newDisk(o.FS, dir)
 		state, err := s.readState() // before the store, so that it can only be older
@@ -157,7 +159,6 @@ func openBeside(dir string, o OpenOptions) (x *Index, err error) {
 		if s.snapshot, err = takeSnapshot(o.FS, store); err != nil {
 			return nil, err
 		}
-		s.fs = s.snapshot
 		names, err := s.snapshot.List(store)
 		if err == nil {
 			// An index that was created but has no data yet gets a store in memory.
@@ -197,6 +198,14 @@ func (s *disk) load(o OpenOptions, store string, readOnly bool) (*Index, error) 
 	return x, x.load(s, o.Threads)
 }
 
+// forPebble returns the file system for Pebble.
+func (s *disk) forPebble() pebblefs.FS {
+	if s.snapshot != nil {
+		return s.snapshot
+	}
+	return &guarded{s.fs, s.fail}
+}
+
 // storeOptions returns the options for Pebble.
 func (s *disk) storeOptions(readOnly bool, memTable uint64) *pebble.Options {
 	if s.cache == 0 {
@@ -206,7 +215,7 @@ func (s *disk) storeOptions(readOnly bool, memTable uint64) *pebble.Options {
 		}
 	}
 	o := &pebble.Options{
-		FS: &guarded{s.fs, s.fail}, ReadOnly: readOnly, FormatMajorVersion: pebble.FormatNewest,
+		FS: s.forPebble(), ReadOnly: readOnly, FormatMajorVersion: pebble.FormatNewest,
 		CacheSize: s.cache, MemTableSize: memTable, MemTableStopWritesThreshold: memTablesAtOnce, L0StopWritesThreshold: 24,
 		Logger: (*diskLogger)(s),
 		// The reader gets the error; without this listener Pebble would end the process.
@@ -260,12 +269,12 @@ func (s *disk) writeState(x *Index, whole bool) error {
 	l.add("next", v.Next)
 	l.add("documents", x.counts.live.Load())
 	l.add("whole", whole)
-	return l.write(s.fs, s.fs.PathJoin(s.dir, stateFile))
+	return l.write(s.fs, filepath.Join(s.dir, stateFile))
 }
 
 // readState returns the content of STATE, nil if it does not exist.
 func (s *disk) readState() (*lines, error) {
-	l, err := readLines(s.fs, s.fs.PathJoin(s.dir, stateFile))
+	l, err := readLines(s.fs, filepath.Join(s.dir, stateFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -10,10 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
-
-	"github.com/alike-dev/alike/internal/crashfs"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 // numbered is a document that is like no other one.
@@ -25,13 +22,13 @@ func numbered(n int) Document {
 func TestAWriterDoesNotWaitForTheDisk(t *testing.T) {
 	const memTable, docs = 256 << 10, 290 // of 1.1 KB with their keys: more than a table, and less than a table and a full queue
 	release := make(chan struct{})
-	stuck := errorfs.InjectorFunc(func(op errorfs.Op) error {
-		if strings.HasSuffix(op.Path, ".log") && (op.Kind == errorfs.OpFileSync || op.Kind == errorfs.OpFileSyncData) {
+	stuck := func(op vfstest.Op) error {
+		if strings.HasSuffix(op.Path, ".log") && (op.Kind == vfstest.OpFileSync || op.Kind == vfstest.OpFileSyncData) {
 			<-release
 		}
 		return nil
-	})
-	fs := errorfs.Wrap(vfs.NewMem(), stuck)
+	}
+	fs := vfstest.Inject(vfstest.NewMem(), stuck)
 	x, err := Create(indexDir, OpenOptions{Options: Options{Recipe: recipes(t)["sets"], Window: Window{Docs: docs}}, FS: fs, memTable: memTable})
 	if err != nil {
 		t.Fatal(err)
@@ -72,12 +69,12 @@ func TestAWriterDoesNotWaitForTheDisk(t *testing.T) {
 // and Check refuses the next batch before it emits a verdict.
 func TestTheErrorOfAQueuedWriteIsKnownAtOnce(t *testing.T) {
 	var full atomic.Bool
-	fs := errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
-		if full.Load() && op.Kind == errorfs.OpFileWrite {
+	fs := vfstest.Inject(vfstest.NewMem(), func(op vfstest.Op) error {
+		if full.Load() && op.Kind == vfstest.OpFileWrite {
 			return syscall.ENOSPC
 		}
 		return nil
-	}))
+	})
 	x, err := Create(indexDir, OpenOptions{Options: Options{Recipe: recipes(t)["sets"]}, FS: fs})
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +113,7 @@ func TestTheErrorOfAQueuedWriteIsKnownAtOnce(t *testing.T) {
 func TestTheQueueKeepsTheOrderWhenThePowerFails(t *testing.T) {
 	for run := range 8 {
 		random := rand.New(rand.NewPCG(uint64(run), 3))
-		fs, safe := crashfs.New(), 0
+		fs, safe := vfstest.NewCrashable(), 0
 		x, err := Create(indexDir, OpenOptions{Options: Options{Recipe: recipes(t)["sets"]}, FS: fs})
 		if err == nil {
 			err = x.Close()
@@ -124,7 +121,7 @@ func TestTheQueueKeepsTheOrderWhenThePowerFails(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := &crashing{fs: fs, cfg: vfs.CrashCloneCfg{UnsyncedDataPercent: 30 * (run % 4), RNG: rand.New(rand.NewPCG(uint64(run), 4))}}
+		c := &crashing{fs: fs, cfg: vfstest.CrashCloneCfg{UnsyncedDataPercent: 30 * (run % 4), RNG: rand.New(rand.NewPCG(uint64(run), 4))}}
 		c.n.Store(1 << 40)
 		if x, err = Open(indexDir, OpenOptions{FS: c.wrap(), memTable: 64 << 10}); err != nil {
 			t.Fatal(err)

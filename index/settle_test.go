@@ -3,15 +3,15 @@ package index
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 	"pgregory.net/rapid"
 
-	"github.com/alike-dev/alike/internal/crashfs"
 	"github.com/alike-dev/alike/recipe"
+	"github.com/alike-dev/alike/vfs"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 // Searches, look-ups and deletions answer the same wherever keys are, whatever was added, deleted,
@@ -70,7 +70,7 @@ type pair struct {
 }
 
 func newPair(t *rapid.T, r recipe.Recipe) *pair {
-	p := &pair{options: Options{Recipe: r, ByID: true}, fs: [2]vfs.FS{vfs.NewMem(), vfs.NewMem()}, texts: newTexter(rapid.Uint64().Draw(t, "seed"))}
+	p := &pair{options: Options{Recipe: r, ByID: true}, fs: [2]vfs.FS{vfstest.NewMem(), vfstest.NewMem()}, texts: newTexter(rapid.Uint64().Draw(t, "seed"))}
 	if r.BySets() {
 		p.options.Containment = 2
 	}
@@ -139,7 +139,7 @@ func (p *pair) step(t *rapid.T) {
 
 // What is settled leaves memory, and what is lost of it is told.
 func TestLostKeysOnDiskAreNamed(t *testing.T) {
-	x, err := Create(indexDir, OpenOptions{Options: Options{Recipe: recipes(t)["sets"], ByID: true, Keys: KeysOnDisk}, FS: vfs.NewMem(), TailKeys: fewKeys})
+	x, err := Create(indexDir, OpenOptions{Options: Options{Recipe: recipes(t)["sets"], ByID: true, Keys: KeysOnDisk}, FS: vfstest.NewMem(), TailKeys: fewKeys})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +210,7 @@ func TestLostKeysOnDiskAreNamed(t *testing.T) {
 
 // Of a document with many keys two may have the same print, and a table takes a key once.
 func TestADocumentIsSettledWhenTwoOfItsKeysHaveOnePrint(t *testing.T) {
-	x, err := Create(indexDir, OpenOptions{Options: Options{Recipe: recipes(t)["sets"], Keys: KeysOnDisk}, FS: vfs.NewMem()})
+	x, err := Create(indexDir, OpenOptions{Options: Options{Recipe: recipes(t)["sets"], Keys: KeysOnDisk}, FS: vfstest.NewMem()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +233,7 @@ func TestWhatGoesWhileItIsSettledLeavesNothingOnDisk(t *testing.T) {
 	for _, o := range []Options{{ByID: true}, {Window: Window{Docs: 150}}} {
 		for _, killed := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%+v killed %t", o.Window, killed), func(t *testing.T) {
-				fs := crashfs.New()
+				fs := vfstest.NewCrashable()
 				o.Recipe, o.Keys = recipes(t)["sets"], KeysOnDisk
 				open := OpenOptions{Options: o, FS: fs, TailKeys: 1 << 20, Threads: 1}
 				x, err := Create(indexDir, open)
@@ -272,7 +272,7 @@ func TestWhatGoesWhileItIsSettledLeavesNothingOnDisk(t *testing.T) {
 					if err := x.Sync(); err != nil {
 						t.Fatal(err)
 					}
-					open.FS = fs.CrashClone(vfs.CrashCloneCfg{})
+					open.FS = fs.CrashClone(vfstest.CrashCloneCfg{})
 					left, err := Open(indexDir, open)
 					if err != nil {
 						t.Fatal(err)
@@ -328,15 +328,15 @@ func keysOfLiving(t *testing.T, x *Index) (keys int) {
 // A document is moved to the end of the window while it is being settled, and others expire: none of those gets its
 // keys on disk.
 func TestKeysThatGoWhileTheyAreSettledAreNobodysThen(t *testing.T) {
-	mem, began, goOn := vfs.NewMem(), make(chan struct{}, 100), make(chan struct{})
-	wait := errorfs.InjectorFunc(func(op errorfs.Op) error {
-		if op.Kind == errorfs.OpCreate && isSettleFile(mem.PathBase(op.Path)) {
+	mem, began, goOn := vfstest.NewMem(), make(chan struct{}, 100), make(chan struct{})
+	wait := func(op vfstest.Op) error {
+		if op.Kind == vfstest.OpCreate && isSettleFile(filepath.Base(op.Path)) {
 			began <- struct{}{}
 			<-goOn
 		}
 		return nil
-	})
-	o := OpenOptions{Options: Options{Recipe: recipes(t)["sets"], Keys: KeysOnDisk, Window: Window{Docs: 50, Refresh: true}}, FS: errorfs.Wrap(mem, wait), Threads: 1}
+	}
+	o := OpenOptions{Options: Options{Recipe: recipes(t)["sets"], Keys: KeysOnDisk, Window: Window{Docs: 50, Refresh: true}}, FS: vfstest.Inject(mem, wait), Threads: 1}
 	x, err := Create(indexDir, o)
 	if err != nil {
 		t.Fatal(err)
@@ -381,16 +381,16 @@ func TestKeysThatGoWhileTheyAreSettledAreNobodysThen(t *testing.T) {
 // A disk that refuses one table of what is settled is not given the next ones, the index takes no more, and
 // nothing is lost or left.
 func TestSettlingEndsWhereItFails(t *testing.T) {
-	mem, refused := vfs.NewMem(), errors.New("refused")
+	mem, refused := vfstest.NewMem(), errors.New("refused")
 	tries := 0 // of the goroutine that settles
-	refuse := errorfs.InjectorFunc(func(op errorfs.Op) error {
-		if op.Kind == errorfs.OpCreate && isSettleFile(mem.PathBase(op.Path)) {
+	refuse := func(op vfstest.Op) error {
+		if op.Kind == vfstest.OpCreate && isSettleFile(filepath.Base(op.Path)) {
 			tries++
 			return refused
 		}
 		return nil
-	})
-	o := OpenOptions{Options: Options{Recipe: recipes(t)["sets"], ByID: true, Keys: KeysOnDisk}, FS: errorfs.Wrap(mem, refuse), Threads: 1}
+	}
+	o := OpenOptions{Options: Options{Recipe: recipes(t)["sets"], ByID: true, Keys: KeysOnDisk}, FS: vfstest.Inject(mem, refuse), Threads: 1}
 	x, err := Create(indexDir, o)
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"strings"
 
 	"github.com/cockroachdb/pebble/v2/objstorage/objstorageprovider"
@@ -57,8 +58,8 @@ func (t *tables) begin() error {
 	if t.w != nil {
 		return nil
 	}
-	path := t.s.fs.PathJoin(t.s.dir, fmt.Sprint(settleFile, t.name, t.n, newSuffix))
-	f, err := t.s.fs.Create(path, "alike-settle") // not the guarded file system: here an error can be returned
+	path := filepath.Join(t.s.dir, fmt.Sprint(settleFile, t.name, t.n, newSuffix))
+	f, err := t.s.fs.Create(path) // not the guarded file system: here an error can be returned
 	if err != nil {
 		return err
 	}
@@ -69,7 +70,7 @@ func (t *tables) begin() error {
 	if t.plain {
 		o.Compression = sstable.NoCompression
 	}
-	t.w, t.since = sstable.NewWriter(objstorageprovider.NewFileWritable(f), o), 0
+	t.w, t.since = sstable.NewWriter(objstorageprovider.NewFileWritable(plainFile{f}), o), 0
 	return nil
 }
 
@@ -171,7 +172,7 @@ func (s *disk) sweep() error {
 	names, err := s.fs.List(s.dir)
 	for _, name := range names {
 		if name == begunFile || isSettleFile(name) {
-			err = errors.Join(err, s.fs.Remove(s.fs.PathJoin(s.dir, name)))
+			err = errors.Join(err, s.fs.Remove(filepath.Join(s.dir, name)))
 		}
 	}
 	return err

@@ -1,11 +1,11 @@
 package linkage
 
 import (
-	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/dustin/go-humanize"
 
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/vfs"
 )
 
 // memory divides Config.Memory. The tables and the data about their values are held in memory. The rest is for
@@ -18,7 +18,7 @@ type memory struct {
 }
 
 func newMemory(c *Config) *memory {
-	o := scratch.Options{FS: vfs.Default, Parent: c.Work, Threads: c.Threads}
+	o := scratch.Options{FS: vfs.OS, Parent: c.Work, Threads: c.Threads}
 	if c.Memory > 0 {
 		o.Memory = max((c.Memory-scratch.Outside(c.Threads))/collectorShare*(collectorShare-1), 1)
 	}

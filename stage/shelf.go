@@ -6,10 +6,9 @@ import (
 	"errors"
 	"io"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/scratch"
+	"github.com/alike-dev/alike/vfs"
 )
 
 // A spool stores bytes by offset: in memory up to a limit, then in a file.

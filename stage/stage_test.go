@@ -13,13 +13,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
 	"pgregory.net/rapid"
 
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/recipe"
 	"github.com/alike-dev/alike/simjoin"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 const testRecipe = "text/v2 nfkc fold words n=2 unicode=15.0.0 | minhash/oph/v1 k=128 bits=32 seed=1 | bands=32 rows=3 | jaccard>=0.5 exact"
@@ -106,7 +106,7 @@ func (o *taken) Block(h Header, block []byte) error {
 // run runs one task and returns what it makes.
 func (w *world) run(t testing.TB, s Stage, task, fail int) (*taken, *part, error) {
 	t.Helper()
-	fsys := vfs.NewMem()
+	fsys := vfstest.NewMem()
 	if err := fsys.MkdirAll("/work", 0o755); err != nil {
 		t.Fatal(err)
 	}

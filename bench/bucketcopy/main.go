@@ -18,12 +18,12 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/corpus/objects"
 	"github.com/alike-dev/alike/internal/bucketurl"
 	"github.com/alike-dev/alike/internal/remote"
+	"github.com/alike-dev/alike/vfs"
 )
 
 func main() {
@@ -49,7 +49,7 @@ func run(ctx context.Context, create bool, args []string) (err error) {
 		if err != nil {
 			return err
 		}
-		return to.UploadFolder(ctx, vfs.Default, args[0], "")
+		return to.UploadFolder(ctx, vfs.OS, args[0], "")
 	}
 	sources, _, err := corpus.Find(ctx, args[:1], o)
 	if err != nil {

@@ -9,17 +9,17 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"runtime/pprof"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/alike-dev/alike/bench/internal/cost"
 	"github.com/alike-dev/alike/candidates"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/measure"
+	"github.com/alike-dev/alike/vfs"
 )
 
 const usage = `candidates measures the search for candidate pairs of records.
@@ -152,15 +152,15 @@ func (j *job) find(ctx context.Context, left, right *candidates.Store) (*candida
 type dir struct{ path string }
 
 func (d dir) Create(name string) (vfs.File, error) {
-	return vfs.Default.Create(vfs.Default.PathJoin(d.path, name), vfs.WriteCategoryUnspecified)
+	return vfs.OS.Create(filepath.Join(d.path, name))
 }
 
 func (d dir) Open(name string) (extsort.RunFile, error) {
-	f, err := vfs.Default.Open(vfs.Default.PathJoin(d.path, name))
+	f, err := vfs.OS.Open(filepath.Join(d.path, name))
 	return run{f}, err
 }
 
-func (d dir) Remove(name string) error { return vfs.Default.Remove(vfs.Default.PathJoin(d.path, name)) }
+func (d dir) Remove(name string) error { return vfs.OS.Remove(filepath.Join(d.path, name)) }
 func (d dir) Spilled(int64)            {}
 
 type run struct{ vfs.File }

@@ -6,21 +6,21 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+	"github.com/alike-dev/alike/vfs"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 // disk returns the file system, with syncs that take as long as was asked for, in place of what they take on a
 // disk that others use too.
 func disk() vfs.FS {
 	if slowest == 0 {
-		return vfs.Default
+		return vfs.OS
 	}
-	return errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
-		syncs := op.Kind == errorfs.OpFileSync || op.Kind == errorfs.OpFileSyncData
+	return vfstest.Inject(vfstest.NewMem(), func(op vfstest.Op) error {
+		syncs := op.Kind == vfstest.OpFileSync || op.Kind == vfstest.OpFileSyncData
 		if syncs && (strings.HasSuffix(op.Path, ".log") || strings.HasSuffix(op.Path, "store")) {
 			time.Sleep(slowest)
 		}
 		return nil
-	}))
+	})
 }

@@ -16,12 +16,12 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/spf13/cobra"
 
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/vfs"
 )
 
 // Exit codes, a stable contract.
@@ -75,7 +75,7 @@ func exitCode(cmd *cobra.Command, err error) int {
 		say("interrupted; " + leftBehind(cmd))
 	case errors.Is(err, syscall.EPIPE):
 		// The reader of the output has closed it.
-	case vfs.IsNoSpaceError(err):
+	case vfs.IsNoSpace(err):
 		remedy := "; make room, or name another disk"
 		if cmd.Flags().Lookup("work") != nil {
 			remedy += " (temporary files: --work)"

@@ -18,14 +18,12 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
-
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/index"
-	"github.com/alike-dev/alike/internal/crashfs"
 	"github.com/alike-dev/alike/shingle"
+	"github.com/alike-dev/alike/vfs"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 type doc struct {
@@ -145,7 +143,7 @@ func TestWhatIsKeptOfPartsIsWhatIsKeptOfAllAtOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fs, got, part := vfs.NewMem(), "id\n", 0
+		fs, got, part := vfstest.NewMem(), "id\n", 0
 		for from := 0; from < len(docs); part++ {
 			to := from + 1 + random.IntN(len(docs)-from)
 			c := config(filepath.Join(dir, fmt.Sprint(part, ".jsonl")))
@@ -179,21 +177,21 @@ var errPower = errors.New("no power")
 // failing is a file system that stops at its nth write operation: then it holds what survives a
 // crash, and nothing works any more.
 type failing struct {
-	*crashfs.FS
+	*vfstest.Mem
 	n     atomic.Int64
-	after atomic.Pointer[crashfs.FS]
+	after atomic.Pointer[vfstest.Mem]
 }
 
 func (f *failing) wrap(random *rand.Rand) vfs.FS {
-	return errorfs.Wrap(f.FS, errorfs.InjectorFunc(func(op errorfs.Op) error {
-		if op.Kind.ReadOrWrite() == errorfs.OpIsWrite && f.n.Add(-1) == -1 {
-			f.after.Store(f.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: []int{0, 50, 100}[random.IntN(3)], RNG: rand.New(rand.NewPCG(random.Uint64(), 2))}))
+	return vfstest.Inject(f.Mem, func(op vfstest.Op) error {
+		if op.Kind.Writes() && f.n.Add(-1) == -1 {
+			f.after.Store(f.CrashClone(vfstest.CrashCloneCfg{UnsyncedDataPercent: []int{0, 50, 100}[random.IntN(3)], RNG: rand.New(rand.NewPCG(random.Uint64(), 2))}))
 		}
 		if f.n.Load() < 0 {
 			return errPower
 		}
 		return nil
-	}))
+	})
 }
 
 // A run ends at any write to the index, and is repeated on what is left of that: it comes to the
@@ -213,7 +211,7 @@ func killRuns(t *testing.T, keys index.Keys, apart int) {
 	first.Output, second.Output = filepath.Join(dir, "out-1"), filepath.Join(dir, "out-2")
 	write(t, first.Inputs[0], docs[:100])
 	write(t, second.Inputs[0], docs[100:])
-	before := crashfs.New()
+	before := vfstest.NewCrashable()
 	r, err := first.Recipe()
 	if err != nil {
 		t.Fatal(err)
@@ -228,7 +226,7 @@ func killRuns(t *testing.T, keys index.Keys, apart int) {
 	if _, _, err := run(t, before, first, "index"); err != nil {
 		t.Fatal(err)
 	}
-	whole := before.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(random.Uint64(), 2))})
+	whole := before.CrashClone(vfstest.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(random.Uint64(), 2))})
 	want, _, err := run(t, whole, second, "index")
 	if err != nil {
 		t.Fatal(err)
@@ -256,7 +254,7 @@ func killRuns(t *testing.T, keys index.Keys, apart int) {
 	}
 	partly := 0
 	for n := 0; ; n += 1 + random.IntN(apart) {
-		f := &failing{FS: before.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(random.Uint64(), 2))})}
+		f := &failing{Mem: before.CrashClone(vfstest.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(random.Uint64(), 2))})}
 		f.n.Store(int64(n))
 		if err := os.RemoveAll(second.Output); err != nil {
 			t.Fatal(err)
@@ -317,7 +315,7 @@ func TestAnotherRunUndoesAPartOfOne(t *testing.T) {
 	c := config(filepath.Join(dir, "1.jsonl"))
 	c.Output = filepath.Join(dir, "out")
 	write(t, c.Inputs[0], docs)
-	fs := vfs.NewMem()
+	fs := vfstest.NewMem()
 	ctx, cancel := context.WithCancel(t.Context())
 	known := collection(t, fs, c, "index")
 	config := c
@@ -404,7 +402,7 @@ func TestRecordsOfAllFormatsAreAddedUnderTheirNames(t *testing.T) {
 	}
 	c := config(in)
 	c.Output = filepath.Join(dir, "out")
-	fs := vfs.NewMem()
+	fs := vfstest.NewMem()
 	output, s, err := run(t, fs, c, "index")
 	if err != nil {
 		t.Fatal(err)
@@ -438,7 +436,7 @@ func TestRecordsOfAllFormatsAreAddedUnderTheirNames(t *testing.T) {
 // An index and the run that grows it have one ceiling: what does not fit is refused before anything is
 // read or, where it is what the run keeps, added, by a message with the ceiling that does.
 func TestAnIndexAndTheRunHaveOneCeiling(t *testing.T) {
-	random, dir, fs := rand.New(rand.NewPCG(3, 3)), t.TempDir(), vfs.NewMem()
+	random, dir, fs := rand.New(rand.NewPCG(3, 3)), t.TempDir(), vfstest.NewMem()
 	first, second := config(filepath.Join(dir, "a.jsonl")), config(filepath.Join(dir, "b.jsonl"))
 	var docs []doc
 	for i := range 4000 { // like nothing
@@ -484,7 +482,7 @@ func TestAnIndexAndTheRunHaveOneCeiling(t *testing.T) {
 // Line n of a stream is another document each time: a run that has ended is not repeated by one that reads another
 // stream under the same name, and what has no id is not mistaken for what had its place.
 func TestEachStreamAddsItsDocuments(t *testing.T) {
-	fs, dir := vfs.NewMem(), t.TempDir()
+	fs, dir := vfstest.NewMem(), t.TempDir()
 	c := config("-")
 	c.Output = filepath.Join(dir, "out")
 	days := []string{"{\"text\":\"one two three four\"}\n{\"text\":\"five six seven eight\"}\n", "{\"text\":\"red green blue white\"}\n"}
@@ -522,7 +520,7 @@ func TestAKilledRunOverAStreamIsRepeatedOrUndone(t *testing.T) {
 		}
 		first := "{\"text\":\"one two three four\"}\n{\"text\":\"five six seven eight\"}\n"
 		other := "{\"text\":\"red green blue white\"}\n"
-		f := &failing{FS: crashfs.New()}
+		f := &failing{Mem: vfstest.NewCrashable()}
 		f.n.Store(at)
 		begin()
 		c.Corpus.Stdin = strings.NewReader(first)
@@ -534,7 +532,7 @@ func TestAKilledRunOverAStreamIsRepeatedOrUndone(t *testing.T) {
 			break
 		}
 		for _, day := range []string{first, other} {
-			fs := vfs.FS(f.after.Load().CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(1, 2))}))
+			fs := vfs.FS(f.after.Load().CrashClone(vfstest.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(1, 2))}))
 			begin()
 			c.Fresh, c.Corpus.Stdin = false, strings.NewReader(day)
 			_, _, err := run(t, fs, c, "index")
@@ -570,7 +568,7 @@ func TestASmallCeilingHasRoomForANewIndex(t *testing.T) {
 			docs = append(docs, doc{fmt.Sprint(i), fmt.Sprint("a", i, " b", i, " c", i)})
 		}
 		write(t, c.Inputs[0], docs)
-		known := collection(t, vfs.NewMem(), c, "index")
+		known := collection(t, vfstest.NewMem(), c, "index")
 		sources, _, err := corpus.Find(t.Context(), c.Inputs, c.Corpus)
 		if err != nil {
 			t.Fatal(err)

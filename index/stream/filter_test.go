@@ -10,13 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/alike-dev/alike/index"
 	"github.com/alike-dev/alike/index/stream"
-	"github.com/alike-dev/alike/internal/crashfs"
 	"github.com/alike-dev/alike/internal/testsize"
 	"github.com/alike-dev/alike/recipe"
+	"github.com/alike-dev/alike/vfs"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 // filterOptions are those of an index for a filter.
@@ -196,7 +195,7 @@ func TestOfEachFamilyOneMessageIsSentWhateverFails(t *testing.T) {
 			b.texts = append(b.texts, words(draw(families)*1000, 60)+strings.Repeat("end", draw(3)))
 			b.pending = append(b.pending, i)
 		}
-		fs := crashfs.New()
+		fs := vfstest.NewCrashable()
 		x, f := reopened(t, fs, o)
 		for len(b.pending) > 0 {
 			messages := b.batch(draw)
@@ -214,7 +213,7 @@ func TestOfEachFamilyOneMessageIsSentWhateverFails(t *testing.T) {
 				}
 			}
 			if draw(8) == 0 { // the power, with nothing, some or all of what was not synced
-				clone := fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: []int{0, 50, 100}[draw(3)], RNG: rand.New(rand.NewPCG(random.Uint64(), 2))})
+				clone := fs.CrashClone(vfstest.CrashCloneCfg{UnsyncedDataPercent: []int{0, 50, 100}[draw(3)], RNG: rand.New(rand.NewPCG(random.Uint64(), 2))})
 				_ = x.Close()
 				fs = clone
 				x, f = reopened(t, fs, o)

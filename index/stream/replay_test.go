@@ -6,12 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/index"
 	"github.com/alike-dev/alike/index/stream"
 	"github.com/alike-dev/alike/recipe"
+	"github.com/alike-dev/alike/vfs"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 // few is a window that forgets soon.
@@ -50,7 +50,7 @@ func TestInputThatIsReplayedFromAnywhereIsPassedOver(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 4))
 		lines := oftenSeen(random, 250)
 		whole := run(t, strings.Join(lines, ""), corpus.Lines, stream.Config{Index: newIndex(t, recipe.Options{}, few)})
-		fs, out, at := vfs.NewMem(), "", 0
+		fs, out, at := vfstest.NewMem(), "", 0
 		for at < len(lines) {
 			from := random.IntN(at + 1)
 			to := min(at+random.IntN(100), len(lines))
@@ -82,7 +82,7 @@ func TestInputThatOnlyBeginsAsAReplayIsNew(t *testing.T) {
 			second = append(second, fmt.Sprintf("something new %d %s\n", i, words(1_000_000+i*50, 9)))
 		}
 		whole := run(t, strings.Join(append(lines[:len(lines):len(lines)], second...), ""), corpus.Lines, stream.Config{Index: newIndex(t, recipe.Options{}, few)})
-		fs := vfs.NewMem()
+		fs := vfstest.NewMem()
 		out := process(t, fs, lines).out
 		r := process(t, fs, second)
 		if r.Replayed != 0 || out+r.out != whole.out {
@@ -97,7 +97,7 @@ func TestALongRowOfWhatWasReadIsAReplay(t *testing.T) {
 	for i := range 6000 {
 		lines = append(lines, fmt.Sprint("line ", i, "\n"))
 	}
-	fs := vfs.NewMem()
+	fs := vfstest.NewMem()
 	process(t, fs, lines)
 	r := process(t, fs, append(lines[:5000:5000], "and now something new that nobody knows\n"))
 	if r.Replayed != 5000 || r.Kept != 1 {

@@ -8,13 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
-
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/index"
 	"github.com/alike-dev/alike/index/stream"
 	"github.com/alike-dev/alike/recipe"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 // lineCounter counts the lines that are written, and sets stuck when there are so many.
@@ -37,14 +35,14 @@ func TestAStreamDoesNotRunAwayFromASlowDisk(t *testing.T) {
 	const all, first = 12_000, 8_000 // Pebble's own tables are large enough by then not to be in the way
 	out := &lineCounter{most: first}
 	release := make(chan struct{})
-	slow := errorfs.InjectorFunc(func(op errorfs.Op) error {
-		if out.stuck.Load() && strings.HasSuffix(op.Path, ".log") && (op.Kind == errorfs.OpFileSync || op.Kind == errorfs.OpFileSyncData) {
+	slow := func(op vfstest.Op) error {
+		if out.stuck.Load() && strings.HasSuffix(op.Path, ".log") && (op.Kind == vfstest.OpFileSync || op.Kind == vfstest.OpFileSyncData) {
 			<-release
 		}
 		return nil
-	})
+	}
 	o := newIndex(t, recipe.Options{}, index.Window{Docs: 100_000}).Options()
-	x, err := index.Create("state", index.OpenOptions{Options: o, FS: errorfs.Wrap(vfs.NewMem(), slow)})
+	x, err := index.Create("state", index.OpenOptions{Options: o, FS: vfstest.Inject(vfstest.NewMem(), slow)})
 	if err != nil {
 		t.Fatal(err)
 	}

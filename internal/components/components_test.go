@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"runtime/debug"
@@ -15,8 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
@@ -24,6 +23,8 @@ import (
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/testsize"
+	"github.com/alike-dev/alike/vfs"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -50,13 +51,13 @@ func (f *folder) Create(name string) (vfs.File, error) {
 	if !runName.MatchString(name) {
 		return nil, fmt.Errorf("a run named %s", name)
 	}
-	return f.fs.Create(f.fs.PathJoin(f.path, name), vfs.WriteCategoryUnspecified)
+	return f.fs.Create(filepath.Join(f.path, name))
 }
 func (f *folder) Open(name string) (extsort.RunFile, error) {
-	open := func(name string) (vfs.File, error) { return f.fs.Open(f.fs.PathJoin(f.path, name)) }
+	open := func(name string) (vfs.File, error) { return f.fs.Open(filepath.Join(f.path, name)) }
 	return durable.NewPool(1, open).Open(name)
 }
-func (f *folder) Remove(name string) error { return f.fs.Remove(f.fs.PathJoin(f.path, name)) }
+func (f *folder) Remove(name string) error { return f.fs.Remove(filepath.Join(f.path, name)) }
 func (f *folder) Spilled(bytes int64)      { f.spilled.Add(bytes) }
 
 func (f *folder) checkEmpty(t rapid.TB) {
@@ -108,7 +109,7 @@ func twin(n int, edges []cluster.Edge) []extsort.Entry {
 // check compares the components of a graph with its twin's, and returns the rounds.
 func check(t rapid.TB, n int, edges []cluster.Edge, memory int64, threads int) (rounds int, spilled int64) {
 	t.Helper()
-	dir := newFolder(t, vfs.NewMem())
+	dir := newFolder(t, vfstest.NewMem())
 	sorted := sortEdges(t, dir, 0, edges)
 	o := extsort.Options{Dir: dir, Name: "components", Memory: memory, Threads: threads}
 	labels, rounds, err := solve(context.Background(), sorted, n, o)
@@ -207,7 +208,7 @@ func TestLongChainsAndStarsNeedFewRounds(t *testing.T) {
 
 func TestVerticesMayHaveAnyNumber(t *testing.T) {
 	const top = 1<<32 - 1
-	dir := newFolder(t, vfs.NewMem())
+	dir := newFolder(t, vfstest.NewMem())
 	edges := sortEdges(t, dir, 0, []cluster.Edge{{A: 0, B: 5}, {A: top, B: 1 << 31}, {A: 5, B: 1 << 31}, {A: top - 1, B: top - 2}})
 	for _, memory := range []int64{1, 1 << 10} {
 		labels, err := Components(context.Background(), edges, 1<<32, extsort.Options{Dir: dir, Name: "c", Memory: memory})
@@ -231,7 +232,7 @@ func TestVerticesMayHaveAnyNumber(t *testing.T) {
 }
 
 func TestEdgesOutOfRangeAreRefused(t *testing.T) {
-	dir := newFolder(t, vfs.NewMem())
+	dir := newFolder(t, vfstest.NewMem())
 	edges := sortEdges(t, dir, 0, []cluster.Edge{{A: 1, B: 2}, {A: 3, B: 10}})
 	for _, memory := range smallMemories {
 		_, err := Components(context.Background(), edges, 10, extsort.Options{Dir: dir, Name: "c", Memory: memory})
@@ -261,7 +262,7 @@ func TestCancellingEndsTheWorkAndLeavesNothing(t *testing.T) {
 	path := graphs(n)["path"]
 	for _, memory := range []int64{0, 1, 1000} {
 		for after := range 40 {
-			dir := newFolder(t, vfs.NewMem())
+			dir := newFolder(t, vfstest.NewMem())
 			edges := sortEdges(t, dir, 0, path)
 			ctx := &countdown{Context: context.Background(), left: after}
 			labels, err := Components(ctx, edges, n, extsort.Options{Dir: dir, Name: "c", Memory: memory})
@@ -296,10 +297,10 @@ func (c *countdown) Err() error {
 func TestEveryOperationMayFailAndNothingIsLeft(t *testing.T) {
 	edges := graphs(2000)["shuffled path"]
 	for n := 0; ; n += 1 + n/20 {
-		mem := vfs.NewMem()
+		mem := vfstest.NewMem()
 		count := 0
-		dir := newFolder(t, errorfs.Wrap(mem, errorfs.InjectorFunc(func(op errorfs.Op) error {
-			if op.Kind == errorfs.OpMkdirAll || op.Kind == errorfs.OpRemove {
+		dir := newFolder(t, vfstest.Inject(mem, func(op vfstest.Op) error {
+			if op.Kind == vfstest.OpMkdirAll || op.Kind == vfstest.OpRemove {
 				return nil
 			}
 			count++
@@ -307,7 +308,7 @@ func TestEveryOperationMayFailAndNothingIsLeft(t *testing.T) {
 				return syscall.ENOSPC
 			}
 			return nil
-		})))
+		}))
 		sorted := sortEdges(t, dir, 0, edges)
 		labels, err := Components(context.Background(), sorted, 2000, extsort.Options{Dir: dir, Name: "c", Memory: 1})
 		if err == nil {
@@ -336,7 +337,7 @@ func BenchmarkComponents(b *testing.B) {
 		edges := graphs(n)[name]
 		for _, memory := range []int64{0, 64 << 20, 16 << 20} {
 			b.Run(fmt.Sprintf("%s/%dMiB", name, memory>>20), func(b *testing.B) {
-				dir := &folder{fs: vfs.Default, path: b.TempDir()}
+				dir := &folder{fs: vfs.OS, path: b.TempDir()}
 				sorted := sortEdges(b, dir, 16<<20, edges)
 				defer debug.SetGCPercent(debug.SetGCPercent(20))
 				var peak uint64

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
 	"pgregory.net/rapid"
 
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 // entriesAs sorts entries as Positions takes them.
@@ -50,7 +50,7 @@ func TestPositionsAreLabelledAsTheirRanksAre(t *testing.T) {
 			edges = append(edges, cluster.Edge{A: uint32(a), B: uint32(b)})
 			entries = append(entries, extsort.Entry{Key: positions[a], Value: positions[b]})
 		}
-		dir := newFolder(t, vfs.NewMem())
+		dir := newFolder(t, vfstest.NewMem())
 		sorted := entriesAs(t, dir, entries)
 		memory := rapid.SampledFrom([]int64{0, 1}).Draw(t, "memory")
 		labels, err := Positions(context.Background(), sorted, extsort.Options{Dir: dir, Name: "components", Memory: memory, Threads: 2})
@@ -76,7 +76,7 @@ func TestPositionsAreLabelledAsTheirRanksAre(t *testing.T) {
 }
 
 func TestAnEdgeThatDoesNotAscendIsRefused(t *testing.T) {
-	dir := newFolder(t, vfs.NewMem())
+	dir := newFolder(t, vfstest.NewMem())
 	sorted := entriesAs(t, dir, []extsort.Entry{{Key: 1 << 40, Value: 1 << 39}})
 	_, err := Positions(context.Background(), sorted, extsort.Options{Dir: dir, Name: "components"})
 	if err == nil || !strings.Contains(err.Error(), "1099511627776") {

@@ -20,9 +20,10 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"syscall"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/alike-dev/alike/vfs"
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -55,8 +56,8 @@ func SyncDir(fsys vfs.FS, dir string) error {
 // MkdirAll makes a folder and its parents. It returns the folders that it made, the topmost last.
 // Their names are not durable yet: see SyncNames.
 func MkdirAll(fsys vfs.FS, dir string, perm fs.FileMode) (made []string, err error) {
-	for at := dir; ; at = fsys.PathDir(at) {
-		if _, err := fsys.Stat(at); err == nil || at == fsys.PathDir(at) {
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := fsys.Stat(at); err == nil || at == filepath.Dir(at) {
 			break
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
@@ -69,7 +70,7 @@ func MkdirAll(fsys vfs.FS, dir string, perm fs.FileMode) (made []string, err err
 // SyncNames makes the names of folders durable, each in its parent.
 func SyncNames(fsys vfs.FS, dirs []string) error {
 	for _, dir := range dirs {
-		if err := SyncDir(fsys, fsys.PathDir(dir)); err != nil {
+		if err := SyncDir(fsys, filepath.Dir(dir)); err != nil {
 			return err
 		}
 	}
@@ -88,13 +89,13 @@ func OpenOwn(fsys vfs.FS, path string) (vfs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := fsys.OpenReadWrite(path, vfs.WriteCategoryUnspecified)
+	f, err := fsys.OpenReadWrite(path)
 	return stillThat(fsys, path, before, f, err)
 }
 
 // OpenPlain opens a file for reading. A link and anything but a regular file are ErrForeign; a
 // second name does no harm to a file that is only read.
-func OpenPlain(fsys vfs.FS, path string, opts ...vfs.OpenOption) (vfs.File, error) {
+func OpenPlain(fsys vfs.FS, path string) (vfs.File, error) {
 	before, err := Lstat(fsys, path)
 	if err == nil {
 		err = CheckRegular(path, before)
@@ -102,7 +103,7 @@ func OpenPlain(fsys vfs.FS, path string, opts ...vfs.OpenOption) (vfs.File, erro
 	if err != nil {
 		return nil, err
 	}
-	f, err := fsys.Open(path, opts...)
+	f, err := fsys.Open(path)
 	return stillThat(fsys, path, before, f, err)
 }
 
@@ -190,7 +191,7 @@ func Lstat(fsys vfs.FS, path string) (fs.FileInfo, error) {
 }
 
 // OnSystem tells whether paths are those of the operating system.
-func OnSystem(fsys vfs.FS) bool { return vfs.Root(fsys) == vfs.Default }
+func OnSystem(fsys vfs.FS) bool { return vfs.Root(fsys) == vfs.OS }
 
 // IsLink tells whether info, as Lstat has returned it, is of a symbolic link.
 func IsLink(info fs.FileInfo) bool { return info.Mode()&fs.ModeSymlink != 0 }

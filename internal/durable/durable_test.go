@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+	"github.com/alike-dev/alike/vfs"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 func must(t *testing.T, err error) {
@@ -27,14 +27,14 @@ func TestOnlyAFileSystemThatCannotSyncAFolderIsForgiven(t *testing.T) {
 		err  error
 		fine bool
 	}{{nil, true}, {syscall.EINVAL, true}, {syscall.ENOTSUP, true}, {syscall.EIO, false}, {syscall.ENOSPC, false}} {
-		mem := vfs.NewMem()
+		mem := vfstest.NewMem()
 		must(t, mem.MkdirAll("dir", 0o755))
-		on := errorfs.Wrap(mem, errorfs.InjectorFunc(func(op errorfs.Op) error {
-			if op.Kind == errorfs.OpFileSync {
+		on := vfstest.Inject(mem, func(op vfstest.Op) error {
+			if op.Kind == vfstest.OpFileSync {
 				return c.err
 			}
 			return nil
-		}))
+		})
 		if err := SyncDir(on, "dir"); (err == nil) != c.fine {
 			t.Errorf("%v: %v", c.err, err)
 		}
@@ -42,7 +42,7 @@ func TestOnlyAFileSystemThatCannotSyncAFolderIsForgiven(t *testing.T) {
 }
 
 func TestAFileHasItsNameWhenItIsWholeAndKeepsItOverAPowerFailure(t *testing.T) {
-	mem := vfs.NewCrashableMem()
+	mem := vfstest.NewCrashable()
 	f, err := Create(mem, "a/b/c")
 	must(t, err)
 	defer f.Abort()
@@ -52,7 +52,7 @@ func TestAFileHasItsNameWhenItIsWholeAndKeepsItOverAPowerFailure(t *testing.T) {
 		t.Errorf("before Commit: %v", err)
 	}
 	must(t, f.Commit())
-	st, err := mem.CrashClone(vfs.CrashCloneCfg{}).Stat("a/b/c")
+	st, err := mem.CrashClone(vfstest.CrashCloneCfg{}).Stat("a/b/c")
 	if err != nil || st.Size() != 5 {
 		t.Errorf("after a power failure: %v, %v", st, err)
 	}
@@ -68,24 +68,24 @@ func TestWhatIsNotOursIsNotOpened(t *testing.T) {
 		t.Skip(err)
 	}
 	for name, want := range map[string]error{"own": nil, "link": ErrForeign, "dangling": ErrForeign, "twice": ErrForeign, "dir": ErrForeign, "none": fs.ErrNotExist} {
-		f, err := OpenOwn(vfs.Default, at(name))
+		f, err := OpenOwn(vfs.OS, at(name))
 		if !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %v", name, err, want)
 		}
 		if err == nil {
 			must(t, f.Close())
 		}
-		if IsOwn(vfs.Default, at(name)) != (want == nil) {
+		if IsOwn(vfs.OS, at(name)) != (want == nil) {
 			t.Errorf("%s: own is %v", name, want != nil)
 		}
 	}
 	if _, err := os.Stat(at("nowhere")); err == nil {
 		t.Error("a file was made through a link")
 	}
-	if err := CheckDir(vfs.Default, at("dir")); err != nil {
+	if err := CheckDir(vfs.OS, at("dir")); err != nil {
 		t.Error(err)
 	}
-	if err := CheckDir(vfs.Default, at("dirlink")); !errors.Is(err, ErrForeign) {
+	if err := CheckDir(vfs.OS, at("dirlink")); !errors.Is(err, ErrForeign) {
 		t.Errorf("a link to a folder: %v", err)
 	}
 }
@@ -105,9 +105,9 @@ func TestAPoolReadsManyFilesWithFewOfThemOpen(t *testing.T) {
 	const files, most, readers = 20, 3, 4
 	var mu sync.Mutex
 	open, peak := 0, 0
-	mem := vfs.NewMem()
+	mem := vfstest.NewMem()
 	for i := range files {
-		f, err := mem.Create(fmt.Sprint(i), vfs.WriteCategoryUnspecified)
+		f, err := mem.Create(fmt.Sprint(i))
 		must(t, err)
 		_, err = f.Write([]byte{byte(i)})
 		must(t, errors.Join(err, f.Close()))

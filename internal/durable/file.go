@@ -2,9 +2,10 @@ package durable
 
 import (
 	"math/rand/v2"
+	"path/filepath"
 	"strconv"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/alike-dev/alike/vfs"
 )
 
 // A File is a new file that gets its name only when it is whole:
@@ -38,15 +39,15 @@ func Create(fsys vfs.FS, path string) (*File, error) {
 // CreateAs is Create with a temporary name that the caller still knows after a crash. An existing
 // file of that name is removed first.
 func CreateAs(fsys vfs.FS, path, temp string) (*File, error) {
-	dir := fsys.PathDir(path)
+	dir := filepath.Dir(path)
 	made, err := MkdirAll(fsys, dir, 0o777)
 	if err != nil {
 		return nil, err
 	}
-	f := &File{fs: fsys, path: path, temp: fsys.PathJoin(dir, temp), made: made}
+	f := &File{fs: fsys, path: path, temp: filepath.Join(dir, temp), made: made}
 	// vfs removes what has the name and then creates exclusively: it follows no link and truncates
 	// no file.
-	f.file, err = fsys.Create(f.temp, vfs.WriteCategoryUnspecified)
+	f.file, err = fsys.Create(f.temp)
 	return f, err
 }
 
@@ -73,7 +74,7 @@ func (f *File) Commit() error {
 	if f.Volatile {
 		return nil
 	}
-	if err := SyncDir(f.fs, f.fs.PathDir(f.path)); err != nil {
+	if err := SyncDir(f.fs, filepath.Dir(f.path)); err != nil {
 		return err
 	}
 	return SyncNames(f.fs, f.made)

@@ -6,7 +6,7 @@ import (
 	"io"
 	"sync"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/alike-dev/alike/vfs"
 )
 
 // A Pool reads any number of files and keeps a bounded number of them open: the most recently read.

@@ -3,12 +3,13 @@ package durable
 import (
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/alike-dev/alike/vfs"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 func TestWithoutSyncFilesDoNotSurviveTheSystem(t *testing.T) {
 	for _, sync := range []bool{true, false} {
-		disk := vfs.NewCrashableMem()
+		disk := vfstest.NewCrashable()
 		var on vfs.FS = disk
 		if !sync {
 			on = Unsynced(disk)
@@ -26,7 +27,7 @@ func TestWithoutSyncFilesDoNotSurviveTheSystem(t *testing.T) {
 		if info, err := on.Stat("a"); err != nil || info.Size() != 4 {
 			t.Errorf("sync %v: the file is not whole: %v", sync, err)
 		}
-		after := disk.CrashClone(vfs.CrashCloneCfg{})
+		after := disk.CrashClone(vfstest.CrashCloneCfg{})
 		if _, err := after.Stat("a"); (err == nil) != sync {
 			t.Errorf("sync %v: after a failure of the power: %v", sync, err)
 		}

@@ -6,14 +6,14 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/alike-dev/alike/vfs"
 )
 
 // diskFolder is a Dir in a temporary folder.
 func diskFolder(b *testing.B) *folder {
 	b.Helper()
 	b.Chdir(b.TempDir())
-	return newFolder(vfs.Default)
+	return newFolder(vfs.OS)
 }
 
 func benchEntries(n int) []Entry {

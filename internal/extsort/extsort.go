@@ -26,7 +26,7 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/alike-dev/alike/vfs"
 )
 
 // Entry is the unit of sorting: entries are ordered by Key, then Value.

@@ -6,8 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
 	"pgregory.net/rapid"
+
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 // drawOptions draws a small sorter's options and the entries for it.
@@ -33,7 +34,7 @@ func drawOptions(t *rapid.T, dir Dir) (Options, []Entry) {
 
 func TestWhatComesOutIsWhatWentInInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		dir := newFolder(vfs.NewMem())
+		dir := newFolder(vfstest.NewMem())
 		o, entries := drawOptions(t, dir)
 		ctx := context.Background()
 		s, err := New(o)
@@ -109,7 +110,7 @@ func checkSorted(t *rapid.T, sorted *Sorted, want []Entry, threads int) {
 
 func TestSavedRunsAreGoneOnWithByAnotherProcess(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		dir := newFolder(vfs.NewMem())
+		dir := newFolder(vfstest.NewMem())
 		o, entries := drawOptions(t, dir)
 		ctx := context.Background()
 		saves := rapid.IntRange(1, 4).Draw(t, "saves")
@@ -179,7 +180,7 @@ func TestSavedRunsAreGoneOnWithByAnotherProcess(t *testing.T) {
 // replace.
 func TestSumsAreRightWhenAppendersFlushOften(t *testing.T) {
 	for _, memory := range []int64{0, smallMemory} {
-		s, err := New(Options{Dir: newFolder(vfs.NewMem()), Name: "x", Memory: memory, Sum: true, sizes: small})
+		s, err := New(Options{Dir: newFolder(vfstest.NewMem()), Name: "x", Memory: memory, Sum: true, sizes: small})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,13 +6,13 @@ import (
 	"encoding/binary"
 	"errors"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 const workoutEntries = 5000
@@ -58,22 +58,22 @@ func TestEveryFailingOperationIsAnErrorAndLeavesNoRunOpen(t *testing.T) {
 	want := twin(makeEntries(rand.New(rand.NewPCG(5, 5)), workoutEntries, "uniform", 64), false)
 	var operations atomic.Int64
 	failAt := int64(-1)
-	var failed errorfs.Op
-	injector := errorfs.InjectorFunc(func(op errorfs.Op) error {
+	var failed vfstest.Op
+	injector := func(op vfstest.Op) error {
 		if operations.Add(1) == failAt {
 			failed = op
-			return errorfs.ErrInjected
+			return vfstest.ErrInjected
 		}
 		return nil
-	})
+	}
 	count := int64(0)
 	for failAt = -1; failAt <= count; failAt++ {
 		operations.Store(0)
-		failed = errorfs.Op{}
-		fs := vfs.NewMem()
+		failed = vfstest.Op{}
+		fs := vfstest.NewMem()
 		fs.UseWindowsSemantics(true) // a file that is open cannot be removed
 		dir := newFolder(fs)
-		dir.fs = errorfs.Wrap(fs, injector)
+		dir.fs = vfstest.Inject(fs, injector)
 		got, err := workout(dir)
 		dir.fs = fs
 		left := dir.list(t)
@@ -92,26 +92,26 @@ func TestEveryFailingOperationIsAnErrorAndLeavesNoRunOpen(t *testing.T) {
 			}
 		case err == nil:
 			t.Errorf("operation %d of %d, kind %d, %s: no error", failAt, count, failed.Kind, failed.Path)
-		case !errors.Is(err, errorfs.ErrInjected):
+		case !errors.Is(err, vfstest.ErrInjected):
 			t.Errorf("operation %d: error %v hides its cause", failAt, err)
 		case !strings.Contains(err.Error(), ".run"):
 			t.Errorf("operation %d: error %q does not name the run", failAt, err)
 		}
-		if failed.Kind != errorfs.OpRemove && len(left) > 0 {
+		if failed.Kind != vfstest.OpRemove && len(left) > 0 {
 			t.Errorf("operation %d, kind %d, %s: left %v", failAt, failed.Kind, failed.Path, left)
 		}
 	}
 }
 
 func TestFullDiskIsToldWithTheRunAndARemedy(t *testing.T) {
-	dir := newFolder(vfs.NewMem())
+	dir := newFolder(vfstest.NewMem())
 	full := errors.New("no space left on device")
-	dir.fs = errorfs.Wrap(dir.fs, errorfs.InjectorFunc(func(op errorfs.Op) error {
-		if op.Kind == errorfs.OpFileWrite && strings.Contains(op.Path, "x-000003") {
+	dir.fs = vfstest.Inject(dir.fs, func(op vfstest.Op) error {
+		if op.Kind == vfstest.OpFileWrite && strings.Contains(op.Path, "x-000003") {
 			return full
 		}
 		return nil
-	}))
+	})
 	_, err := workout(dir)
 	if !errors.Is(err, full) || !strings.Contains(err.Error(), "x-000003.run") || !strings.Contains(err.Error(), "Work") {
 		t.Errorf("error %v", err)
@@ -121,7 +121,7 @@ func TestFullDiskIsToldWithTheRunAndARemedy(t *testing.T) {
 // savedRun makes a run of a few blocks and returns its bytes.
 func savedRun(t testing.TB, o Options, entries []Entry) []byte {
 	t.Helper()
-	dir := newFolder(vfs.NewMem())
+	dir := newFolder(vfstest.NewMem())
 	o.Dir, o.sizes = dir, small
 	s, err := New(o)
 	if err != nil {
@@ -143,7 +143,7 @@ func savedRun(t testing.TB, o Options, entries []Entry) []byte {
 
 func contents(t testing.TB, dir *folder, name string) []byte {
 	t.Helper()
-	file, err := dir.fs.Open(dir.fs.PathJoin("runs", name))
+	file, err := dir.fs.Open(filepath.Join("runs", name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func contents(t testing.TB, dir *folder, name string) []byte {
 // readRun opens bytes as a run and reads all of it.
 func readRun(t testing.TB, o Options, data []byte) ([]Entry, error) {
 	t.Helper()
-	dir := newFolder(vfs.NewMem())
+	dir := newFolder(vfstest.NewMem())
 	file, err := dir.Create("y.run")
 	if err != nil {
 		t.Fatal(err)
@@ -211,7 +211,7 @@ func TestEveryFlippedBitIsDetected(t *testing.T) {
 // has a block of the other.
 func TestNothingOfOneRunPassesInAnother(t *testing.T) {
 	entries := makeEntries(rand.New(rand.NewPCG(2, 2)), 150, "uniform", 64)
-	dir := newFolder(vfs.NewMem())
+	dir := newFolder(vfstest.NewMem())
 	o := Options{Dir: dir, Name: "x", Scheme: "scheme", Memory: smallMemory, sizes: small}
 	var named [2]Run
 	var data [2][]byte
@@ -281,7 +281,7 @@ func TestRunOfAnotherSchemeIsRefusedWithBothNames(t *testing.T) {
 }
 
 func TestSavedRunsSurviveAPowerFailure(t *testing.T) {
-	fs := vfs.NewCrashableMem()
+	fs := vfstest.NewCrashable()
 	dir := newFolder(fs)
 	o := Options{Dir: dir, Name: "x", Memory: smallMemory, sizes: small}
 	s, err := New(o)
@@ -311,7 +311,7 @@ func TestSavedRunsSurviveAPowerFailure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Dir = newFolder(fs.CrashClone(vfs.CrashCloneCfg{}))
+	o.Dir = newFolder(fs.CrashClone(vfstest.CrashCloneCfg{}))
 	if err := sorted.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -328,7 +328,7 @@ func TestSavedRunsSurviveAPowerFailure(t *testing.T) {
 }
 
 func TestCancelledContextStopsSortingAndReading(t *testing.T) {
-	dir := newFolder(vfs.NewMem())
+	dir := newFolder(vfstest.NewMem())
 	for _, memory := range []int64{0, smallMemory} {
 		s, err := New(Options{Dir: dir, Name: "x", Memory: memory, Threads: 2, sizes: small})
 		if err != nil {

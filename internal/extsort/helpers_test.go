@@ -4,15 +4,16 @@ import (
 	"cmp"
 	"context"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
 	"go.uber.org/goleak"
 
 	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/vfs"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -34,15 +35,15 @@ func newFolder(fs vfs.FS) *folder {
 	if err := fs.MkdirAll("runs", 0o755); err != nil {
 		panic(err)
 	}
-	open := func(name string) (vfs.File, error) { return fs.Open(fs.PathJoin("runs", name)) }
+	open := func(name string) (vfs.File, error) { return fs.Open(filepath.Join("runs", name)) }
 	return &folder{fs: fs, pool: durable.NewPool(2, open)}
 }
 
 func (f *folder) Create(name string) (vfs.File, error) {
-	return f.fs.Create(f.fs.PathJoin("runs", name), vfs.WriteCategoryUnspecified)
+	return f.fs.Create(filepath.Join("runs", name))
 }
 func (f *folder) Open(name string) (RunFile, error) { return f.pool.Open(name) }
-func (f *folder) Remove(name string) error          { return f.fs.Remove(f.fs.PathJoin("runs", name)) }
+func (f *folder) Remove(name string) error          { return f.fs.Remove(filepath.Join("runs", name)) }
 func (f *folder) Spilled(bytes int64)               { f.spilled.Add(bytes) }
 
 func (f *folder) list(t testing.TB) []string {

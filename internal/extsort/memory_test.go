@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 // held is the memory, in bytes, that a sorter holds.
@@ -27,7 +27,7 @@ func held(s *Sorter) int64 {
 func TestMemoryStaysWithinItsLimit(t *testing.T) {
 	for _, kind := range kinds {
 		for _, sum := range []bool{false, true} {
-			dir := newFolder(vfs.NewMem())
+			dir := newFolder(vfstest.NewMem())
 			const memory = 2 * smallMemory
 			s, err := New(Options{Dir: dir, Name: "x", Memory: memory, Threads: 2, Sum: sum, sizes: small})
 			if err != nil {

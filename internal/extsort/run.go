@@ -7,10 +7,9 @@ import (
 	"slices"
 	"unsafe"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/vfs"
 )
 
 // A run is a file of sorted entries. All numbers are little-endian. Checksums are CRC-32C; those

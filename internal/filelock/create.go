@@ -6,12 +6,12 @@ import (
 	"hash/fnv"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/vfs"
 )
 
 // File is a durable.File whose temporary name follows from its own, so that what a killed process has left of it is
@@ -35,7 +35,7 @@ const writers = 4
 
 // Create begins a file, as durable.Create does. Where files cannot be locked it is just that.
 func Create(fsys vfs.FS, path string) (*File, error) {
-	dir := fsys.PathDir(path)
+	dir := filepath.Dir(path)
 	made, err := durable.MkdirAll(fsys, dir, 0o777)
 	if err != nil {
 		return nil, err
@@ -43,10 +43,10 @@ func Create(fsys vfs.FS, path string) (*File, error) {
 	f := &File{fs: fsys, made: made}
 	temp := ""
 	for n := range writers {
-		stem := stemOf(fsys.PathBase(path), n)
+		stem := stemOf(filepath.Base(path), n)
 		if f.lock != nil {
-			removeLeft(fsys, fsys.PathJoin(dir, stem))
-		} else if f.lock, err = Take(fsys, fsys.PathJoin(dir, stem+lockSuffix)); err == nil {
+			removeLeft(fsys, filepath.Join(dir, stem))
+		} else if f.lock, err = Take(fsys, filepath.Join(dir, stem+lockSuffix)); err == nil {
 			temp = stem + tempSuffix
 		}
 	}
@@ -155,7 +155,7 @@ func RemoveLeft(fsys vfs.FS, dir string, of func(hash string) bool) error {
 		stem, isLock := strings.CutSuffix(name, lockSuffix)
 		parts := strings.Split(strings.TrimPrefix(stem, stemPrefix), "-")
 		if isLock && strings.HasPrefix(stem, stemPrefix) && len(parts) == 3 && len(parts[0]) == shortLength && len(parts[1]) == shortLength && of(parts[0]) {
-			removeLeft(fsys, fsys.PathJoin(dir, stem))
+			removeLeft(fsys, filepath.Join(dir, stem))
 		}
 	}
 	return nil

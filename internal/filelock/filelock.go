@@ -17,9 +17,8 @@ import (
 	"io"
 	"io/fs"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/vfs"
 )
 
 // ErrTaken says that another process, or another lock of this process, holds the lock.

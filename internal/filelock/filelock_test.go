@@ -6,19 +6,18 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/vfs"
 )
 
 func TestALockIsTakenOnceAndFollowsNoLink(t *testing.T) {
 	dir := t.TempDir()
 	path, mine := filepath.Join(dir, "lock"), filepath.Join(dir, "mine")
-	lock, err := Take(vfs.Default, path)
+	lock, err := Take(vfs.OS, path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Take(vfs.Default, path); !errors.Is(err, ErrTaken) {
+	if _, err := Take(vfs.OS, path); !errors.Is(err, ErrTaken) {
 		t.Errorf("taken twice: %v", err)
 	}
 	if err := lock.Release(); err != nil {
@@ -36,7 +35,7 @@ func TestALockIsTakenOnceAndFollowsNoLink(t *testing.T) {
 		if err := put(); err != nil {
 			t.Skip(err)
 		}
-		if _, err := Take(vfs.Default, path); !errors.Is(err, durable.ErrForeign) {
+		if _, err := Take(vfs.OS, path); !errors.Is(err, durable.ErrForeign) {
 			t.Errorf("%s: %v", what, err)
 		}
 		if _, err := os.Lstat(path); err != nil {

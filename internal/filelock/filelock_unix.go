@@ -10,10 +10,10 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
 	"golang.org/x/sys/unix"
 
 	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/vfs"
 )
 
 // taken reports whether locking failed because another process holds the lock. A lock file that may

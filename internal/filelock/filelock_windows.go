@@ -5,8 +5,9 @@ import (
 	"io"
 	"io/fs"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
 	"golang.org/x/sys/windows"
+
+	"github.com/alike-dev/alike/vfs"
 )
 
 // taken reports whether locking failed because another process holds the lock.

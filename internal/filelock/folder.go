@@ -8,9 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/vfs"
 )
 
 // Folder is a folder for the temporary files of one process. Beside it stands a lock file, for as long as the process
@@ -37,7 +36,7 @@ func MakeFolder(parent, label string) (*Folder, error) {
 	}
 	for range tries {
 		path := filepath.Join(parent, begin+machine()+"-"+padded(rand.Uint64()))
-		lock, err := Take(vfs.Default, path+lockSuffix)
+		lock, err := Take(vfs.OS, path+lockSuffix)
 		if err != nil {
 			break
 		}
@@ -76,11 +75,11 @@ func clearFolders(parent string) {
 			continue
 		}
 		path := filepath.Join(parent, stem)
-		lock, err := Take(vfs.Default, path+lockSuffix)
+		lock, err := Take(vfs.OS, path+lockSuffix)
 		if err != nil {
 			continue
 		}
-		if durable.CheckDir(vfs.Default, path) == nil {
+		if durable.CheckDir(vfs.OS, path) == nil {
 			err = os.RemoveAll(path)
 		}
 		lock.end(err == nil)

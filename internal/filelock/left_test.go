@@ -11,7 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/alike-dev/alike/vfs"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 // leaving names the place of a file and a folder that a process of this test begins. Then it waits until it is killed.
@@ -19,7 +20,7 @@ const leaving = "ALIKE_TEST_LEAVING"
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(leaving); dir != "" {
-		f, err := Create(vfs.Default, filepath.Join(dir, "out"))
+		f, err := Create(vfs.OS, filepath.Join(dir, "out"))
 		if err == nil {
 			_, err = f.Write([]byte("half"))
 		}
@@ -88,7 +89,7 @@ func names(t *testing.T, dir string) string {
 
 func create(t *testing.T, path string) *File {
 	t.Helper()
-	f, err := Create(vfs.Default, path)
+	f, err := Create(vfs.OS, path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,13 +156,13 @@ func TestRemovingWhatIsLeftSparesOthers(t *testing.T) {
 	dir := t.TempDir()
 	begin(t, dir)()
 	living := create(t, filepath.Join(dir, "living"))
-	if err := RemoveLeft(vfs.Default, dir, func(hash string) bool { return hash == Hash("another") }); err != nil {
+	if err := RemoveLeft(vfs.OS, dir, func(hash string) bool { return hash == Hash("another") }); err != nil {
 		t.Fatal(err)
 	}
 	if got := names(t, dir); strings.Count(got, "tmp") != 2 {
 		t.Errorf("what is no result was removed: %s", got)
 	}
-	if err := RemoveLeft(vfs.Default, dir, func(string) bool { return true }); err != nil {
+	if err := RemoveLeft(vfs.OS, dir, func(string) bool { return true }); err != nil {
 		t.Fatal(err)
 	}
 	if got := names(t, dir); got != "lock tmp folder lock" {
@@ -219,7 +220,7 @@ func TestAFileOfAnotherMachineIsLeftToRemoveLeft(t *testing.T) {
 	if got := names(t, dir); got != "lock tmp out" {
 		t.Errorf("left are %s", got)
 	}
-	if err := RemoveLeft(vfs.Default, dir, func(hash string) bool { return hash == Hash("out") }); err != nil {
+	if err := RemoveLeft(vfs.OS, dir, func(hash string) bool { return hash == Hash("out") }); err != nil {
 		t.Fatal(err)
 	}
 	if got := names(t, dir); got != "out" {
@@ -229,7 +230,7 @@ func TestAFileOfAnotherMachineIsLeftToRemoveLeft(t *testing.T) {
 
 // Without locks nothing is found again, and nothing is removed.
 func TestAFileSystemWithoutLocksHasFilesAllTheSame(t *testing.T) {
-	on := noLocks{vfs.NewMem()}
+	on := noLocks{vfstest.NewMem()}
 	f, err := Create(on, "out/a")
 	if err != nil {
 		t.Fatal(err)

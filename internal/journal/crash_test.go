@@ -4,30 +4,31 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+	"github.com/alike-dev/alike/vfs"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 // crashing is a file system on which the power fails just before its nth write
 // operation. From then on nothing works there, and after holds what is left.
 type crashing struct {
-	fs    *vfs.MemFS
+	fs    *vfstest.Mem
 	n     int
-	cfg   vfs.CrashCloneCfg
-	after *vfs.MemFS
+	cfg   vfstest.CrashCloneCfg
+	after *vfstest.Mem
 }
 
 var errPower = errors.New("no power")
 
 func (c *crashing) wrap() vfs.FS {
-	return errorfs.Wrap(c.fs, errorfs.InjectorFunc(func(op errorfs.Op) error {
-		if c.after == nil && op.Kind.ReadOrWrite() == errorfs.OpIsWrite {
+	return vfstest.Inject(c.fs, func(op vfstest.Op) error {
+		if c.after == nil && op.Kind.Writes() {
 			if c.n == 0 {
 				c.after = c.fs.CrashClone(c.cfg)
 			}
@@ -37,7 +38,7 @@ func (c *crashing) wrap() vfs.FS {
 			return errPower
 		}
 		return nil
-	}))
+	})
 }
 
 // someRecord has up to five blocks of a disk, so that it can be torn in many ways.
@@ -55,10 +56,10 @@ func someRecord(r *rand.Rand, n int) string {
 func TestNothingAcknowledgedIsLostByAnyCrash(t *testing.T) {
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 0))
-		fs := vfs.NewCrashableMem()
+		fs := vfstest.NewCrashable()
 		var safe []string // safe on disk, in order
 		for crash := range 25 {
-			c := &crashing{fs: fs, n: crash, cfg: vfs.CrashCloneCfg{
+			c := &crashing{fs: fs, n: crash, cfg: vfstest.CrashCloneCfg{
 				UnsyncedDataPercent: []int{0, 20, 50, 80, 100}[r.IntN(5)], RNG: r,
 			}}
 			pending := safe // with the record that was being written, if any
@@ -118,7 +119,7 @@ func TestACrashWhileCreatingStartingOverOrRemovingLeavesAllOrNothing(t *testing.
 		t.Run(name, func(t *testing.T) {
 			for n := range 20 {
 				for seed := range uint64(40) {
-					c := &crashing{fs: vfs.NewCrashableMem(), n: n, cfg: vfs.CrashCloneCfg{
+					c := &crashing{fs: vfstest.NewCrashable(), n: n, cfg: vfstest.CrashCloneCfg{
 						UnsyncedDataPercent: 25 * int(seed%5), RNG: rand.New(rand.NewPCG(seed, 1)),
 					}}
 					if name != "create" {
@@ -147,17 +148,17 @@ func TestACrashWhileCreatingStartingOverOrRemovingLeavesAllOrNothing(t *testing.
 // A process that is killed between a write and its sync leaves a record that is only
 // in the system's memory. The next process relies on it.
 func TestWhatOpenHasShownSurvivesALossOfPower(t *testing.T) {
-	fs := vfs.NewCrashableMem()
+	fs := vfstest.NewCrashable()
 	j := open(t, fs)
 	add(t, j, "part", 1)
 	killed := false
-	j.file = errorfs.WrapFile(j.file, errorfs.InjectorFunc(func(op errorfs.Op) error {
-		killed = killed || op.Kind == errorfs.OpFileSyncData
+	j.file = vfstest.InjectFile(j.file, "journal", func(op vfstest.Op) error {
+		killed = killed || op.Kind == vfstest.OpFileSyncData
 		if killed {
 			return errPower
 		}
 		return nil
-	}))
+	})
 	if err := j.Append("part", 2); err == nil {
 		t.Error("appended without a sync")
 	}
@@ -165,7 +166,7 @@ func TestWhatOpenHasShownSurvivesALossOfPower(t *testing.T) {
 	j = open(t, fs)
 	shown := records(t, j)
 	closeJournal(t, j)
-	j = open(t, fs.CrashClone(vfs.CrashCloneCfg{}))
+	j = open(t, fs.CrashClone(vfstest.CrashCloneCfg{}))
 	if got := records(t, j); len(shown) != 2 || !slices.Equal(got, shown) {
 		t.Errorf("records %q, and %q before the loss of power", got, shown)
 	}
@@ -176,19 +177,19 @@ func TestWhatOpenHasShownSurvivesALossOfPower(t *testing.T) {
 // if it stays.
 func failing(fs vfs.FS, n int, stays bool, err error) (wrapped vfs.FS, failed func() bool) {
 	count := 0
-	return errorfs.Wrap(fs, errorfs.InjectorFunc(func(errorfs.Op) error {
+	return vfstest.Inject(fs, func(vfstest.Op) error {
 		count++
 		if count-1 == n || stays && count-1 > n {
 			return err
 		}
 		return nil
-	})), func() bool { return count > n }
+	}), func() bool { return count > n }
 }
 
 func TestEveryOperationMayFail(t *testing.T) {
 	for _, stays := range []bool{false, true} {
 		for n := 0; ; n++ {
-			fs := vfs.NewMem()
+			fs := vfstest.NewMem()
 			broken, failed := failing(fs, n, stays, syscall.EIO)
 			want := []string{}
 			j, err := Open(broken, folder, someSettings, false)
@@ -235,8 +236,8 @@ type smallDiskFile struct {
 	disk *smallDisk
 }
 
-func (d *smallDisk) OpenReadWrite(name string, category vfs.DiskWriteCategory, opts ...vfs.OpenOption) (vfs.File, error) {
-	f, err := d.FS.OpenReadWrite(name, category, opts...)
+func (d *smallDisk) OpenReadWrite(name string) (vfs.File, error) {
+	f, err := d.FS.OpenReadWrite(name)
 	return smallDiskFile{f, d}, err
 }
 
@@ -265,7 +266,7 @@ var noSpace = func() error {
 
 func TestAFullDiskLeavesWholeRecordsAndSaysWhatToDo(t *testing.T) {
 	for free := range 60 {
-		disk := &smallDisk{vfs.NewCrashableMem(), free}
+		disk := &smallDisk{vfstest.NewCrashable(), free}
 		j := open(t, disk)
 		want := []string{}
 		var err error
@@ -280,7 +281,7 @@ func TestAFullDiskLeavesWholeRecordsAndSaysWhatToDo(t *testing.T) {
 		if got := records(t, j); !slices.Equal(got, want) {
 			t.Errorf("records %q, want %q", got, want)
 		}
-		again := open(t, disk.FS.(*vfs.MemFS).CrashClone(vfs.CrashCloneCfg{}))
+		again := open(t, disk.FS.(*vfstest.Mem).CrashClone(vfstest.CrashCloneCfg{}))
 		if got := records(t, again); !slices.Equal(got, want) {
 			t.Errorf("records on disk %q, want %q", got, want)
 		}
@@ -299,7 +300,7 @@ func TestAFullDiskLeavesWholeRecordsAndSaysWhatToDo(t *testing.T) {
 // A bit that flips is found, unless it is in the last record, which is taken for
 // one that was not written to its end.
 func TestEveryFlippedBitIsFound(t *testing.T) {
-	fs := vfs.NewMem()
+	fs := vfstest.NewMem()
 	j := open(t, fs)
 	for i := range 3 {
 		add(t, j, "part", i)
@@ -312,7 +313,7 @@ func TestEveryFlippedBitIsFound(t *testing.T) {
 		for bit := range 8 {
 			damaged := slices.Clone(whole)
 			damaged[i] ^= 1 << bit
-			fs := vfs.NewMem()
+			fs := vfstest.NewMem()
 			writeFile(t, fs, journalName, damaged)
 			j, err := Open(fs, folder, someSettings, false)
 			switch {
@@ -333,11 +334,11 @@ func TestEveryFlippedBitIsFound(t *testing.T) {
 }
 
 func TestDamageWhileTheJournalIsOpenIsFound(t *testing.T) {
-	fs := vfs.NewMem()
+	fs := vfstest.NewMem()
 	j := open(t, fs)
 	defer closeJournal(t, j)
 	add(t, j, "part", 1)
-	f, err := fs.OpenReadWrite(fs.PathJoin(folder, journalName), vfs.WriteCategoryUnspecified)
+	f, err := fs.OpenReadWrite(filepath.Join(folder, journalName))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -351,7 +352,7 @@ func TestDamageWhileTheJournalIsOpenIsFound(t *testing.T) {
 }
 
 func TestEveryCutIsAJournalOfFewerRecordsOrRefused(t *testing.T) {
-	fs := vfs.NewMem()
+	fs := vfstest.NewMem()
 	j := open(t, fs)
 	for i := range 3 {
 		add(t, j, "part", i)
@@ -361,7 +362,7 @@ func TestEveryCutIsAJournalOfFewerRecordsOrRefused(t *testing.T) {
 	whole := readFile(t, fs, journalName)
 	begin := bytesToRecords(whole)
 	for size := range whole {
-		fs := vfs.NewMem()
+		fs := vfstest.NewMem()
 		writeFile(t, fs, journalName, whole[:size])
 		j, err := Open(fs, folder, someSettings, false)
 		if size < begin {

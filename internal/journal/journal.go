@@ -7,13 +7,13 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"path/filepath"
 	"sync"
-
-	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/filelock"
 	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/vfs"
 )
 
 // The names of the journal's files in a work folder; it touches no others.
@@ -101,7 +101,7 @@ func (j *Journal) Append(kind string, v any) error {
 // writeError adds the remedy to the error of a failed write.
 func (j *Journal) writeError(err error) error {
 	remedy := "repair"
-	if vfs.IsNoSpaceError(err) {
+	if vfs.IsNoSpace(err) {
 		remedy = "free space on"
 	}
 	return fmt.Errorf("write %s: %w; finished work is kept: %s the disk of the work folder and give the same command again to continue", j.path, err, remedy)
@@ -220,7 +220,7 @@ func (j *Journal) close(remove bool) error {
 
 // removeFiles removes a journal, complete or not, and makes that safe on disk.
 func (j *Journal) removeFiles() error {
-	for _, path := range []string{j.path, j.fs.PathJoin(j.dir, newName)} {
+	for _, path := range []string{j.path, filepath.Join(j.dir, newName)} {
 		if err := j.fs.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

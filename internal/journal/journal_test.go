@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"iter"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/alike-dev/alike/vfs"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 const folder = "/some/work"
@@ -77,7 +79,7 @@ func names(t testing.TB, fs vfs.FS) []string {
 
 func readFile(t testing.TB, fs vfs.FS, name string) []byte {
 	t.Helper()
-	f, err := fs.Open(fs.PathJoin(folder, name))
+	f, err := fs.Open(filepath.Join(folder, name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +100,7 @@ func writeFile(t testing.TB, fs vfs.FS, name string, content []byte) {
 	if err := fs.MkdirAll(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	f, err := fs.Create(fs.PathJoin(folder, name), vfs.WriteCategoryUnspecified)
+	f, err := fs.Create(filepath.Join(folder, name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +118,7 @@ type part struct {
 }
 
 func TestRecordsAreThereAgainAfterClose(t *testing.T) {
-	fs := vfs.NewMem()
+	fs := vfstest.NewMem()
 	j := open(t, fs)
 	if j.Resumed() {
 		t.Error("resumed from nothing")
@@ -159,7 +161,7 @@ func TestRecordsAreThereAgainAfterClose(t *testing.T) {
 }
 
 func TestAJournalWithoutRecordsIsNotResumed(t *testing.T) {
-	fs := vfs.NewMem()
+	fs := vfstest.NewMem()
 	closeJournal(t, open(t, fs))
 	j := open(t, fs)
 	defer closeJournal(t, j)
@@ -169,7 +171,7 @@ func TestAJournalWithoutRecordsIsNotResumed(t *testing.T) {
 }
 
 func TestAppendIsSafeForConcurrentUse(t *testing.T) {
-	fs := vfs.NewMem()
+	fs := vfstest.NewMem()
 	j := open(t, fs)
 	var wait sync.WaitGroup
 	for worker := range 4 {
@@ -198,7 +200,7 @@ func TestAppendIsSafeForConcurrentUse(t *testing.T) {
 }
 
 func TestWhatCannotBeAppendedIsRefused(t *testing.T) {
-	j := open(t, vfs.NewMem())
+	j := open(t, vfstest.NewMem())
 	for kind, v := range map[string]any{
 		"": 1, "a b": 1, "=": 1, "a\n": 1, "Part": 1, // kinds
 		"function": func() {}, "long": strings.Repeat("x", maxRecord),
@@ -227,7 +229,7 @@ func TestWhatCannotBeAppendedIsRefused(t *testing.T) {
 }
 
 func TestOtherSettingsAreRefusedByName(t *testing.T) {
-	fs := vfs.NewMem()
+	fs := vfstest.NewMem()
 	closeJournal(t, open(t, fs))
 	for name, c := range map[string]struct {
 		now  iter.Seq[Setting]
@@ -275,7 +277,7 @@ func TestSettingsOfAnyBytesAreToldApart(t *testing.T) {
 	odd := []string{"a", "a\nb", "a\xff", "a\xfe", "a�", `a"`, `a\`, "", " ", "\x00"}
 	for _, was := range odd {
 		for _, is := range odd {
-			fs := vfs.NewMem()
+			fs := vfstest.NewMem()
 			one := func(value string) iter.Seq[Setting] { return slices.Values([]Setting{{"input", value}}) }
 			j, err := Open(fs, folder, one(was), false)
 			if err != nil {
@@ -298,7 +300,7 @@ func TestSettingsOfAnyBytesAreToldApart(t *testing.T) {
 }
 
 func TestAnotherFormatVersionIsRefused(t *testing.T) {
-	fs := vfs.NewMem()
+	fs := vfstest.NewMem()
 	closeJournal(t, open(t, fs))
 	line := []byte("alike journal 2")
 	sum := make([]byte, checksumLen)
@@ -312,7 +314,7 @@ func TestAnotherFormatVersionIsRefused(t *testing.T) {
 }
 
 func TestTheFormatStaysAsItIs(t *testing.T) {
-	fs := vfs.NewMem()
+	fs := vfstest.NewMem()
 	j := open(t, fs)
 	add(t, j, "part", part{1, []string{"x"}})
 	closeJournal(t, j)
@@ -334,7 +336,7 @@ func TestFreshStartsOverAndTouchesOwnNamesOnly(t *testing.T) {
 		"no journal at all":           "Dear diary",
 	} {
 		t.Run(name, func(t *testing.T) {
-			fs := vfs.NewMem()
+			fs := vfstest.NewMem()
 			writeFile(t, fs, "foreign", []byte("x"))
 			writeFile(t, fs, newName, []byte("left over"))
 			writeFile(t, fs, lockName, nil)
@@ -366,7 +368,7 @@ func TestFreshStartsOverAndTouchesOwnNamesOnly(t *testing.T) {
 }
 
 func TestOpenWorksInAFolderThatIsThereWithOtherFiles(t *testing.T) {
-	fs := vfs.NewMem()
+	fs := vfstest.NewMem()
 	writeFile(t, fs, "foreign", []byte("x"))
 	j := open(t, fs)
 	defer closeJournal(t, j)
@@ -381,7 +383,7 @@ func TestAFolderThatCannotBeMadeIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, d := range []string{dir, dir + "/below"} {
-		_, err := Open(vfs.Default, d, someSettings, false)
+		_, err := Open(vfs.OS, d, someSettings, false)
 		if err == nil || !strings.Contains(err.Error(), "work folder "+d) || !strings.Contains(err.Error(), "another folder") {
 			t.Errorf("%v", err)
 		}
@@ -389,7 +391,7 @@ func TestAFolderThatCannotBeMadeIsNamed(t *testing.T) {
 }
 
 func TestManySettingsAreNotHeldInMemory(t *testing.T) {
-	fs := vfs.NewMem()
+	fs := vfstest.NewMem()
 	const n = 20_000
 	many := func(yield func(Setting) bool) {
 		s := Setting{"input", strings.Repeat("long/", 20) + "file.jsonl, 123456 bytes"}
@@ -417,7 +419,7 @@ func TestManySettingsAreNotHeldInMemory(t *testing.T) {
 }
 
 func FuzzOpen(f *testing.F) {
-	fs := vfs.NewMem()
+	fs := vfstest.NewMem()
 	j := open(f, fs)
 	add(f, j, "part", 1)
 	add(f, j, "part", []string{"two"})
@@ -431,7 +433,7 @@ func FuzzOpen(f *testing.F) {
 	f.Add(append(slices.Clone(whole), "\x00\x00\n\x00"...))
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, content []byte) {
-		fs := vfs.NewMem()
+		fs := vfstest.NewMem()
 		writeFile(t, fs, journalName, content)
 		j, err := Open(fs, folder, someSettings, false)
 		var mismatch *MismatchError

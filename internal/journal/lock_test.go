@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/alike-dev/alike/vfs"
 )
 
 // holdVar makes the test binary a process that holds the folder that it names until
@@ -40,7 +40,7 @@ func exit(err error) {
 }
 
 func hold(dir string) error {
-	j, err := Open(vfs.Default, dir, someSettings, false)
+	j, err := Open(vfs.OS, dir, someSettings, false)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func hold(dir string) error {
 // file there that must not exist yet.
 func race(dir string) error {
 	for entered := 0; entered < 30; {
-		j, err := Open(vfs.Default, dir, someSettings, false)
+		j, err := Open(vfs.OS, dir, someSettings, false)
 		if errors.Is(err, ErrInUse) {
 			continue
 		}
@@ -109,7 +109,7 @@ func TestAnotherProcessIsKeptOutUntilTheFirstOneIsKilled(t *testing.T) {
 		t.Errorf("the other process says %q", line)
 	}
 	for _, fresh := range []bool{false, true} {
-		_, err := Open(vfs.Default, dir, someSettings, fresh)
+		_, err := Open(vfs.OS, dir, someSettings, fresh)
 		if !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "another folder") {
 			t.Errorf("a folder in use: %v", err)
 		}
@@ -118,14 +118,14 @@ func TestAnotherProcessIsKeptOutUntilTheFirstOneIsKilled(t *testing.T) {
 		t.Error(err)
 	}
 	_ = cmd.Wait()
-	j, err := Open(vfs.Default, dir, someSettings, false)
+	j, err := Open(vfs.OS, dir, someSettings, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !j.Resumed() {
 		t.Error("what the killed process appended is not there")
 	}
-	if _, err := Open(vfs.Default, dir, someSettings, false); err == nil {
+	if _, err := Open(vfs.OS, dir, someSettings, false); err == nil {
 		t.Error("opened twice by one process")
 	}
 	if err := j.Remove(); err != nil {

@@ -8,13 +8,13 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"path/filepath"
 	"strconv"
-
-	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/filelock"
 	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/vfs"
 )
 
 // Setting is one value that a run's results depend on: an option, the version of a format, an input
@@ -78,14 +78,14 @@ func Open(fsys vfs.FS, dir string, settings iter.Seq[Setting], fresh bool) (*Jou
 	if err != nil {
 		return nil, folderError("make", dir, err)
 	}
-	lock, err := filelock.Take(fsys, fsys.PathJoin(dir, lockName))
+	lock, err := filelock.Take(fsys, filepath.Join(dir, lockName))
 	if errors.Is(err, filelock.ErrTaken) {
 		return nil, fmt.Errorf("%w: %s; wait for it to end, or name another folder", ErrInUse, dir)
 	}
 	if err != nil {
 		return nil, folderError("lock", dir, err)
 	}
-	j := &Journal{fs: fsys, dir: dir, path: fsys.PathJoin(dir, journalName), lock: lock}
+	j := &Journal{fs: fsys, dir: dir, path: filepath.Join(dir, journalName), lock: lock}
 	if err := j.open(settings, fresh); err != nil {
 		if j.file != nil {
 			err = errors.Join(err, j.file.Close())
@@ -126,7 +126,7 @@ func (j *Journal) open(settings iter.Seq[Setting], fresh bool) error {
 func folderError(do, dir string, err error) error {
 	remedy := "name another folder, one that can be written"
 	switch {
-	case vfs.IsNoSpaceError(err):
+	case vfs.IsNoSpace(err):
 		remedy = "free space on its disk, or name another folder"
 	case errors.Is(err, durable.ErrForeign):
 		remedy = "or name another folder"

@@ -130,6 +130,24 @@ func TestPackagesImportWhatTheyMay(t *testing.T) {
 	}
 }
 
+// Pebble brings 70 packages along: package index uses it, and the file systems for tests.
+func TestOnlyTheIndexUsesPebble(t *testing.T) {
+	const pebble, forTests = "github.com/cockroachdb/", "vfs/vfstest"
+	for _, p := range listPackages(t) {
+		name, _ := p.name()
+		for _, i := range p.Imports {
+			if of, ours := within(i); ours && of == forTests && !strings.HasPrefix(name, "bench/") && !strings.HasSuffix(name, "test") {
+				t.Errorf("package %q imports %s, which is for tests", name, of)
+			}
+		}
+		for _, i := range slices.Concat(p.Imports, p.TestImports, p.XTestImports) {
+			if strings.HasPrefix(i, pebble) && name != "index" && name != forTests {
+				t.Errorf("package %q imports %s: files are opened by package vfs", name, i)
+			}
+		}
+	}
+}
+
 func isImpure(importPath string) bool {
 	return slices.ContainsFunc(impure, func(of string) bool {
 		return importPath == of || strings.HasPrefix(importPath, of+"/")

@@ -6,15 +6,16 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/bucketurl"
 	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/vfs"
 )
 
 // A Prefix is a place in an object store to which output is written: all keys that begin with the
@@ -181,7 +182,7 @@ func (p *Prefix) UploadFolder(ctx context.Context, on vfs.FS, folder, last strin
 	if err != nil || !final {
 		return err
 	}
-	return p.uploadFile(ctx, on, on.PathJoin(folder, last), last)
+	return p.uploadFile(ctx, on, filepath.Join(folder, last), last)
 }
 
 func (p *Prefix) uploadFile(ctx context.Context, on vfs.FS, path, name string) error {
@@ -210,7 +211,7 @@ func walkFiles(on vfs.FS, folder, prefix string, each func(name, path string) er
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		path := on.PathJoin(folder, name)
+		path := filepath.Join(folder, name)
 		st, err := on.Stat(path)
 		if err != nil {
 			return err

@@ -14,9 +14,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 func TestPrefixHoldsWhatIsUploaded(t *testing.T) {
@@ -112,10 +111,10 @@ func TestWriterToAnObjectMakesTheBytesOfAFile(t *testing.T) {
 }
 
 func TestFolderIsUploadedWithOneFileLast(t *testing.T) {
-	on := vfs.NewMem()
+	on := vfstest.NewMem()
 	for path, data := range map[string]string{"out/kept/a/x.jsonl": "x", "out/kept/y.jsonl": "yy", "out/removed.csv": "", "out/summary.json": "{}"} {
-		must(t, on.MkdirAll(on.PathDir(path), 0o777))
-		f, err := on.Create(path, vfs.WriteCategoryUnspecified)
+		must(t, on.MkdirAll(filepath.Dir(path), 0o777))
+		f, err := on.Create(path)
 		must(t, err)
 		_, err = f.Write([]byte(data))
 		must(t, errors.Join(err, f.Close()))

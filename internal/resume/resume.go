@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -69,7 +70,7 @@ func Open(ctx context.Context, space *scratch.Space, o Options) (*Log, error) {
 	}
 	// The files have a folder of their own: the run removes only its own files, whatever else the
 	// user keeps in the work folder.
-	if err := space.Keep(space.FS.PathJoin(o.Folder, FilesFolder)); err != nil {
+	if err := space.Keep(filepath.Join(o.Folder, FilesFolder)); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
 	l := &Log{space: space, journal: j, begun: time.Now(), noted: time.Now(), early: o.Due}

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/journal"
 	"github.com/alike-dev/alike/internal/resume"
 	"github.com/alike-dev/alike/internal/scratch"
+	"github.com/alike-dev/alike/vfs"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 const folder = "/work"
@@ -56,7 +56,7 @@ func step(t *testing.T, log *resume.Log, space *scratch.Space, kind string, made
 }
 
 func TestWhatOneProcessHasFinishedTheNextOneDoesNotDoAgain(t *testing.T) {
-	fs := vfs.NewMem()
+	fs := vfstest.NewMem()
 	made := 0
 	log, space := begin(t, fs, "0.8")
 	if log.Resumed() {
@@ -97,7 +97,7 @@ func TestWhatOneProcessHasFinishedTheNextOneDoesNotDoAgain(t *testing.T) {
 }
 
 func TestARunWithOtherSettingsIsRefusedAndItsWorkStays(t *testing.T) {
-	fs := vfs.NewMem()
+	fs := vfstest.NewMem()
 	made := 0
 	log, space := begin(t, fs, "0.8")
 	step(t, log, space, "edges", &made)
@@ -120,7 +120,7 @@ func TestARunWithOtherSettingsIsRefusedAndItsWorkStays(t *testing.T) {
 
 func TestWithoutALogEveryStepIsMade(t *testing.T) {
 	made := 0
-	space := scratch.New(scratch.Options{FS: vfs.NewMem(), Threads: 1})
+	space := scratch.New(scratch.Options{FS: vfstest.NewMem(), Threads: 1})
 	var log *resume.Log
 	step(t, log, space, "edges", &made)
 	step(t, log, space, "edges", &made)

@@ -1,6 +1,7 @@
 package scratch
 
 import (
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"sync"
@@ -17,7 +18,7 @@ func (s *Space) Keep(path string) error {
 		err = durable.CheckDir(s.FS, path)
 	}
 	if err == nil {
-		err = durable.SyncDir(s.FS, s.FS.PathDir(path))
+		err = durable.SyncDir(s.FS, filepath.Dir(path))
 	}
 	return Error(err)
 }

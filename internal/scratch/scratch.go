@@ -10,13 +10,12 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/filelock"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/internal/turn"
+	"github.com/alike-dev/alike/vfs"
 )
 
 // Options are the options of New.
@@ -212,7 +211,7 @@ func (s *Space) Create(name string) (vfs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := s.FS.Create(path, vfs.WriteCategoryUnspecified) // exclusively: it follows no link
+	file, err := s.FS.Create(path) // exclusively: it follows no link
 	if err != nil {
 		return nil, Error(err)
 	}

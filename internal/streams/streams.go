@@ -11,12 +11,11 @@ import (
 	"hash"
 	"io"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/vfs"
 )
 
 // Copy copies the bytes of a stream to a new file at path of a file system and returns a Source

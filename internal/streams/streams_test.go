@@ -14,10 +14,9 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
-
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/vfs"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 func must(t *testing.T, err error) {
@@ -71,7 +70,7 @@ func TestStreamIsCopiedAndReadTwice(t *testing.T) {
 	data := lines(500)
 	s := standardInput(t)
 	path := filepath.Join(t.TempDir(), "new", "spool")
-	source, err := Copy(t.Context(), vfs.Default, s, given(data), path, true)
+	source, err := Copy(t.Context(), vfs.OS, s, given(data), path, true)
 	must(t, err)
 	if source.Stream || source.Size != int64(len(data)) || source.Path != "-" {
 		t.Fatalf("the copy is %+v", source)
@@ -81,7 +80,7 @@ func TestStreamIsCopiedAndReadTwice(t *testing.T) {
 			t.Error("other records")
 		}
 	}
-	if again, err := Copy(t.Context(), vfs.Default, source, given(data), path, true); err != nil || again != source {
+	if again, err := Copy(t.Context(), vfs.OS, source, given(data), path, true); err != nil || again != source {
 		t.Errorf("a file was copied: %v, %v", again, err)
 	}
 }
@@ -91,10 +90,10 @@ func TestAStreamIsTheSameAgainOrRefused(t *testing.T) {
 	data := strings.Repeat("all the same line\n", 50_000)
 	s := standardInput(t)
 	path := filepath.Join(t.TempDir(), "spool")
-	source, err := Copy(t.Context(), vfs.Default, s, given([]byte(data)), path, true)
+	source, err := Copy(t.Context(), vfs.OS, s, given([]byte(data)), path, true)
 	must(t, err)
 	again := func(data string) (corpus.Source, error) {
-		return Again(t.Context(), vfs.Default, s, given([]byte(data)), path, source.Version)
+		return Again(t.Context(), vfs.OS, s, given([]byte(data)), path, source.Version)
 	}
 	same, err := again(data)
 	must(t, err)
@@ -125,7 +124,7 @@ func TestAStreamIsTheSameAgainOrRefused(t *testing.T) {
 	if _, err := again(data); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the copy is gone, but: %v", err)
 	}
-	_, err = Again(t.Context(), vfs.Default, s, corpus.Options{Stdin: failing(data[:9])}, path, source.Version)
+	_, err = Again(t.Context(), vfs.OS, s, corpus.Options{Stdin: failing(data[:9])}, path, source.Version)
 	if err == nil {
 		t.Error("a stream that breaks passes")
 	}
@@ -137,19 +136,19 @@ func failing(data string) io.Reader {
 }
 
 func TestStreamThatBreaksIsNotTakenForAFailureOfTheDisk(t *testing.T) {
-	mem := vfs.NewMem()
+	mem := vfstest.NewMem()
 	s := standardInput(t)
 	_, err := Copy(t.Context(), mem, s, corpus.Options{Stdin: failing("half a li")}, "/spool", true)
 	var p *corpus.Problem
 	if !errors.As(err, &p) || p.Path != "stdin.jsonl" || !strings.Contains(err.Error(), "the cable is cut") {
 		t.Errorf("error %v", err)
 	}
-	full := errorfs.Wrap(mem, errorfs.InjectorFunc(func(op errorfs.Op) error {
-		if op.Kind == errorfs.OpFileWrite {
+	full := vfstest.Inject(mem, func(op vfstest.Op) error {
+		if op.Kind == vfstest.OpFileWrite {
 			return fmt.Errorf("no space: %w", fs.ErrInvalid)
 		}
 		return nil
-	}))
+	})
 	_, err = Copy(t.Context(), full, s, given(lines(1)), "/spool", true)
 	if errors.As(err, &p) || !errors.Is(err, fs.ErrInvalid) {
 		t.Errorf("error %v", err)
@@ -160,7 +159,7 @@ func TestStreamThatBreaksIsNotTakenForAFailureOfTheDisk(t *testing.T) {
 }
 
 func TestCopyThatIsToLastOutlastsAPowerFailure(t *testing.T) {
-	mem := vfs.NewCrashableMem()
+	mem := vfstest.NewCrashable()
 	s := standardInput(t)
 	data := lines(20_000)
 	for _, lasting := range []bool{true, false} {
@@ -170,7 +169,7 @@ func TestCopyThatIsToLastOutlastsAPowerFailure(t *testing.T) {
 		if !bytes.Equal(read(t, source), data) {
 			t.Error("other records")
 		}
-		crashed := mem.CrashClone(vfs.CrashCloneCfg{RNG: rand.New(rand.NewPCG(1, 1))})
+		crashed := mem.CrashClone(vfstest.CrashCloneCfg{RNG: rand.New(rand.NewPCG(1, 1))})
 		if _, err := crashed.Stat(path); (err == nil) != lasting {
 			t.Errorf("lasting %v, after a power failure: %v", lasting, err)
 		}

@@ -11,14 +11,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/bucketurl"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/filelock"
 	"github.com/alike-dev/alike/internal/remote"
+	"github.com/alike-dev/alike/vfs"
 )
 
 // writable is a bucket that tasks can write to.
@@ -90,11 +89,11 @@ func (f folder) Read(_ context.Context, o corpus.Object, offset, length int64) (
 // Create implements writable.
 func (f folder) Create(_ context.Context, key string) (corpus.Destination, error) {
 	for dir := path.Dir(key); dir != "."; dir = path.Dir(dir) {
-		if err := durable.CheckDir(vfs.Default, f.path(dir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := durable.CheckDir(vfs.OS, f.path(dir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 	}
-	to, err := filelock.Create(vfs.Default, f.path(key))
+	to, err := filelock.Create(vfs.OS, f.path(key))
 	if err == nil {
 		to.Volatile = f.volatile
 	}

@@ -7,11 +7,10 @@ import (
 	"io"
 	"slices"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/stage"
+	"github.com/alike-dev/alike/vfs"
 )
 
 // Options say how to run tasks.
@@ -35,7 +34,7 @@ func (o *Options) space(p *Plan, name string, number int) *scratch.Space {
 		memory = p.Memory
 	}
 	return scratch.New(scratch.Options{
-		FS: vfs.Default, Threads: 1, Ceiling: memory, Scheme: p.Digest, Label: fmt.Sprintf("%s-%s-%d", p.Digest, name, number),
+		FS: vfs.OS, Threads: 1, Ceiling: memory, Scheme: p.Digest, Label: fmt.Sprintf("%s-%s-%d", p.Digest, name, number),
 	})
 }
 

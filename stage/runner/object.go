@@ -10,12 +10,11 @@ import (
 	"io"
 	"slices"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/stage"
+	"github.com/alike-dev/alike/vfs"
 )
 
 // The output of a task is one object: a header, then, in the form "blocks 2", an index and the blocks of the task, sorted

@@ -10,11 +10,10 @@ import (
 	"io"
 	"slices"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/stage"
+	"github.com/alike-dev/alike/vfs"
 )
 
 // Pipe runs one task for an engine. The engine passes in all blocks for the task, in any order, and

@@ -4,12 +4,11 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/internal/bucketurl"
 	"github.com/alike-dev/alike/internal/filelock"
 	"github.com/alike-dev/alike/stage"
+	"github.com/alike-dev/alike/vfs"
 )
 
 // removeRemains removes the unfinished files that killed tasks have left in folders: all of those between the objects
@@ -20,7 +19,7 @@ func (p *Plan) removeRemains() {
 		objects := filepath.Join(bucketurl.LocalPath(p.Work), p.Digest)
 		_ = filepath.WalkDir(objects, func(path string, d fs.DirEntry, err error) error {
 			if err == nil && d.IsDir() {
-				err = filelock.RemoveLeft(vfs.Default, path, func(string) bool { return true })
+				err = filelock.RemoveLeft(vfs.OS, path, func(string) bool { return true })
 			}
 			return err
 		})
@@ -29,7 +28,7 @@ func (p *Plan) removeRemains() {
 		return
 	}
 	for dir, names := range p.resultFiles() {
-		_ = filelock.RemoveLeft(vfs.Default, dir, func(hash string) bool { return names[hash] })
+		_ = filelock.RemoveLeft(vfs.OS, dir, func(hash string) bool { return names[hash] })
 	}
 }
 

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/feed"
 	"github.com/alike-dev/alike/dedup/internal/table"
@@ -20,6 +18,7 @@ import (
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/recipe"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 // someOptions are those of a run over sources with bands.
@@ -120,7 +119,7 @@ func TestReadingEndsWhereDocumentsCannotBeNumbered(t *testing.T) {
 // before it, was lost. The end is then read again with those, into a third part, and
 // whoever goes on after that finds two.
 func TestTheEndOfAFileThatWasReadTwiceCountsOnce(t *testing.T) {
-	w := scratch.New(scratch.Options{FS: vfs.NewMem(), Threads: 1, Scheme: "signatures"})
+	w := scratch.New(scratch.Options{FS: vfstest.NewMem(), Threads: 1, Scheme: "signatures"})
 	var log *resume.Log
 	for range 2 { // the journal knows what was there when it was opened
 		var err error

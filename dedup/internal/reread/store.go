@@ -9,7 +9,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/alike-dev/alike/corpus"
@@ -21,6 +20,7 @@ import (
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/recipe"
+	"github.com/alike-dev/alike/vfs"
 )
 
 // Store returns single records after the first pass. Plain files are read in place, and so are records that the

@@ -7,14 +7,13 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
 	"github.com/alike-dev/alike/internal/scratch"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 func TestSpooledRecordsComeBackOrAreRefused(t *testing.T) {
-	on := vfs.NewMem()
+	on := vfstest.NewMem()
 	w := scratch.New(scratch.Options{FS: on})
 	if err := w.Keep("work"); err != nil {
 		t.Fatal(err)
@@ -47,7 +46,7 @@ func TestSpooledRecordsComeBackOrAreRefused(t *testing.T) {
 // Workers put records at the same time: the second one must not find half a spool.
 func TestASpoolThatCannotBeMadeIsAnErrorForEveryWorker(t *testing.T) {
 	for _, failing := range []string{"records", "records.index"} {
-		on := roomtest.NewTracedFS(vfs.NewMem(), func(o roomtest.Operation) error {
+		on := roomtest.NewTracedFS(vfstest.NewMem(), func(o roomtest.Operation) error {
 			if strings.HasSuffix(o.Path, "/"+failing) {
 				return syscall.ENOSPC
 			}

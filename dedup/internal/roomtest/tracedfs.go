@@ -14,7 +14,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/alike-dev/alike/vfs"
 )
 
 // Operation is one operation on a file system.
@@ -97,23 +97,23 @@ func (t *TracedFS) opened(kind, name string, write bool, open func(name string) 
 	return file, nil
 }
 
-func (t *TracedFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+func (t *TracedFS) Create(name string) (vfs.File, error) {
 	return t.opened("create", name, true, func(name string) (vfs.File, error) {
 		if dir := path.Dir(name); strings.HasPrefix(dir, filepath.ToSlash(os.TempDir())) {
 			if err := t.FS.MkdirAll(dir, 0o755); err != nil { // made outside this file system
 				return nil, err
 			}
 		}
-		return t.FS.Create(name, c)
+		return t.FS.Create(name)
 	})
 }
 
-func (t *TracedFS) Open(name string, o ...vfs.OpenOption) (vfs.File, error) {
-	return t.opened("open", name, false, func(name string) (vfs.File, error) { return t.FS.Open(name, o...) })
+func (t *TracedFS) Open(name string) (vfs.File, error) {
+	return t.opened("open", name, false, t.FS.Open)
 }
 
-func (t *TracedFS) OpenReadWrite(name string, c vfs.DiskWriteCategory, o ...vfs.OpenOption) (vfs.File, error) {
-	return t.opened("open", name, true, func(name string) (vfs.File, error) { return t.FS.OpenReadWrite(name, c, o...) })
+func (t *TracedFS) OpenReadWrite(name string) (vfs.File, error) {
+	return t.opened("open", name, true, t.FS.OpenReadWrite)
 }
 
 func (t *TracedFS) OpenDir(name string) (vfs.File, error) {
@@ -149,7 +149,7 @@ func (t *TracedFS) List(name string) ([]string, error) {
 	return t.FS.List(name)
 }
 
-func (t *TracedFS) Stat(name string) (vfs.FileInfo, error) {
+func (t *TracedFS) Stat(name string) (fs.FileInfo, error) {
 	name = filepath.ToSlash(name)
 	if err := t.do("stat", name, false); err != nil {
 		return nil, err
@@ -248,7 +248,7 @@ func (f *tracedFile) half(err error, p []byte) int {
 	return len(p) / 2
 }
 
-func (f *tracedFile) Stat() (vfs.FileInfo, error) {
+func (f *tracedFile) Stat() (fs.FileInfo, error) {
 	if err := f.fs.do("stat", f.path, false); err != nil {
 		return nil, err
 	}
@@ -288,7 +288,7 @@ func MemTree(t testing.TB, on vfs.FS, dir string) map[string]string {
 			files[below+"/"] = ""
 		}
 		for _, name := range names {
-			at := on.PathJoin(dir, name)
+			at := filepath.Join(dir, name)
 			st, err := on.Stat(at)
 			if err != nil {
 				t.Fatal(err)

@@ -7,13 +7,12 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/vfs"
 )
 
 // A part is a file of the work folder with segments that one worker has filled, one after the

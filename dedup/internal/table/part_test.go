@@ -12,18 +12,25 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
 	"pgregory.net/rapid"
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/scratch"
+	"github.com/alike-dev/alike/vfs"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 // inMemory is a part whose file is in memory.
 func inMemory(name PartName, data []byte) *part {
-	open := func(string) (vfs.File, error) { return vfs.NewMemFile(data), nil }
+	open := func(string) (vfs.File, error) {
+		f, err := vfstest.NewMem().Create("part")
+		if err == nil {
+			_, err = f.Write(data)
+		}
+		return f, err
+	}
 	file, err := durable.NewPool(1, open).Open(name.Name)
 	if err != nil {
 		panic(err)
@@ -82,7 +89,7 @@ func FuzzPartIndex(f *testing.F) {
 func TestAPartOpensAsItWasWritten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 2))
-		w := scratch.New(scratch.Options{FS: vfs.NewMem(), Scheme: "scheme"})
+		w := scratch.New(scratch.Options{FS: vfstest.NewMem(), Scheme: "scheme"})
 		if err := w.Keep("work"); err != nil {
 			t.Fatal(err)
 		}

@@ -9,13 +9,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
 	"pgregory.net/rapid"
 
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/bitset"
 	"github.com/alike-dev/alike/internal/scratch"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 // plainDocument is a document as the tests of tables know it.
@@ -39,7 +39,7 @@ type tableSize struct {
 // parts. docs are its documents in order.
 func someTables(t failer, rng *rand.Rand, size tableSize) (inMemory, inParts *Table, docs []plainDocument) {
 	t.Helper()
-	w := scratch.New(scratch.Options{FS: vfs.NewMem(), Scheme: "scheme"})
+	w := scratch.New(scratch.Options{FS: vfstest.NewMem(), Scheme: "scheme"})
 	if err := w.Keep("work"); err != nil {
 		t.Fatalf("%v", err)
 	}

@@ -11,8 +11,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/alike-dev/alike/dedup/internal/bitset"
 	"github.com/alike-dev/alike/dedup/internal/graph"
 	"github.com/alike-dev/alike/dedup/internal/reread"
@@ -22,6 +20,7 @@ import (
 	"github.com/alike-dev/alike/internal/resume"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/simjoin"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 // anyPairs draws documents with sets, and pairs of them with votes.
@@ -130,7 +129,7 @@ func TestTheCutterHandsOutEveryPairOnceInUnitsOfLimitedSize(t *testing.T) {
 // A note counts the pairs that were gone through: one that is made before those of the last one are
 // passed over would have their edges made again.
 func TestNothingIsNotedBeforeThereIsSomethingNew(t *testing.T) {
-	space := scratch.New(scratch.Options{FS: vfs.NewMem(), Threads: 1})
+	space := scratch.New(scratch.Options{FS: vfstest.NewMem(), Threads: 1})
 	log, err := resume.Open(t.Context(), space, resume.Options{Folder: "work", Settings: func(func(journal.Setting) bool) {}, Due: func() bool { return true }})
 	if err != nil {
 		t.Fatal(err)

@@ -13,8 +13,6 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/bucketurl"
 	"github.com/alike-dev/alike/internal/durable"
@@ -24,6 +22,7 @@ import (
 	"github.com/alike-dev/alike/internal/resume"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/vfs"
 )
 
 // Names of a run's files in its output folder.
@@ -174,7 +173,7 @@ func folderError(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case vfs.IsNoSpaceError(err):
+	case vfs.IsNoSpace(err):
 		return fmt.Errorf("output folder: %w", err) // the command adds the remedy for full disks
 	case errors.Is(err, durable.ErrForeign):
 		return fmt.Errorf("output folder: %w, or name another folder", err)
@@ -378,7 +377,7 @@ func (o *Folder) removeCreated() {
 // writeFile creates a staged file and fills it through a buffer.
 func (o *Folder) writeFile(name string, fill func(w io.Writer) error) error {
 	path := o.staged(name)
-	file, err := o.fs.Create(path, vfs.WriteCategoryUnspecified)
+	file, err := o.fs.Create(path)
 	if err != nil {
 		return outputError(err)
 	}

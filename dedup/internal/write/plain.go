@@ -6,12 +6,11 @@ import (
 	"io"
 	"sync"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/scratch"
+	"github.com/alike-dev/alike/vfs"
 )
 
 // copyBytes is how much of a plain file one job copies: so little that it is still in the
@@ -108,7 +107,7 @@ func (k *keptWriter) open(ctx context.Context, file int, path string, first, end
 		out.state, out.sum = before, before.Offset
 		out.to, err = durable.OpenOwn(k.out.fs, path)
 	} else {
-		out.to, err = k.out.fs.Create(path, vfs.WriteCategoryUnspecified) // exclusively: it follows no link
+		out.to, err = k.out.fs.Create(path) // exclusively: it follows no link
 	}
 	if err != nil {
 		return nil, errors.Join(outputError(err), in.Close())

@@ -5,11 +5,10 @@ import (
 	"errors"
 	"io"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/feed"
 	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/vfs"
 )
 
 // rewrite copies the kept records of a file that cannot be read in place.

@@ -11,9 +11,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/vfs"
 )
 
 func TestFilesThatAreWrittenShareTheMemory(t *testing.T) {
@@ -71,7 +70,7 @@ func TestWithoutACeilingEveryFileHasWhatItWants(t *testing.T) {
 
 // An object's key may be longer than a file's name. That is told before anything is read.
 func TestANameThatIsTooLongForTheOutputIsRefused(t *testing.T) {
-	o := &Folder{fs: vfs.Default, path: t.TempDir()}
+	o := &Folder{fs: vfs.OS, path: t.TempDir()}
 	long := strings.Repeat("n", 300) + ".jsonl"
 	if _, err := os.Lstat(filepath.Join(o.path, long)); !errors.Is(err, syscall.ENAMETOOLONG) {
 		t.Skip("this system takes names of any length")

@@ -2,7 +2,9 @@
 
 package write
 
-import "github.com/cockroachdb/pebble/v2/vfs"
+import (
+	"github.com/alike-dev/alike/vfs"
+)
 
 // startWriteback does nothing because the system has no such call.
 func startWriteback(vfs.File, int64, int64) {}

@@ -1,17 +1,15 @@
-package crashfs
+package vfstest
 
 import (
 	"fmt"
 	"sync"
 	"testing"
-
-	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// Links and clones come at once, and all of them end: most runs of this test against vfs.MemFS alone never do.
+// Links and clones come at once, and all of them end: most runs of this test against pebble.MemFS alone never do.
 func TestLinksAndClonesAtOnceEnd(t *testing.T) {
-	f := New()
-	file, err := f.Create("file", vfs.WriteCategoryUnspecified)
+	f := NewCrashable()
+	file, err := f.Create("file")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +26,7 @@ func TestLinksAndClonesAtOnceEnd(t *testing.T) {
 	})
 	both.Go(func() {
 		for range 1000 {
-			f.CrashClone(vfs.CrashCloneCfg{})
+			f.CrashClone(CrashCloneCfg{})
 		}
 	})
 	both.Wait()

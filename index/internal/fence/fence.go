@@ -13,12 +13,12 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"path/filepath"
 	"slices"
-
-	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/filelock"
+	"github.com/alike-dev/alike/vfs"
 )
 
 // Around returns fsys with the rules applied to all names in a folder. A file system in memory has
@@ -27,7 +27,7 @@ func Around(fsys vfs.FS, folder string) vfs.FS {
 	if !durable.OnSystem(fsys) {
 		return fsys
 	}
-	return &fenced{fsys, fsys.PathJoin(folder)}
+	return &fenced{fsys, filepath.Join(folder)}
 }
 
 type fenced struct {
@@ -41,8 +41,8 @@ func (f *fenced) Unwrap() vfs.FS { return f.FS }
 // inside returns the folders between the outermost one and a name, from the name up. A name that
 // is not inside it is the caller's affair.
 func (f *fenced) inside(name string) (between []string, ok bool) {
-	for name = f.PathJoin(name); name != f.folder; {
-		up := f.PathDir(name)
+	for name = filepath.Join(name); name != f.folder; {
+		up := filepath.Dir(name)
 		switch up {
 		case name:
 			return nil, false
@@ -67,55 +67,34 @@ func (f *fenced) above(name string) error {
 }
 
 // dir checks a folder and those above it.
-func (f *fenced) dir(name string) error { return f.above(f.PathJoin(name, "any")) }
+func (f *fenced) dir(name string) error { return f.above(filepath.Join(name, "any")) }
 
 // Open opens a file to read it.
-func (f *fenced) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
+func (f *fenced) Open(name string) (vfs.File, error) {
 	if err := f.above(name); err != nil {
 		return nil, err
 	}
-	return durable.OpenPlain(f.FS, name, opts...)
+	return durable.OpenPlain(f.FS, name)
 }
 
 // Create makes a file. What has the name is removed, never opened: see vfs.FS.
-func (f *fenced) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {
+func (f *fenced) Create(name string) (vfs.File, error) {
 	if err := f.above(name); err != nil {
 		return nil, err
 	}
-	return f.FS.Create(name, category)
+	return f.FS.Create(name)
 }
 
 // OpenReadWrite opens a file, or makes it.
-func (f *fenced) OpenReadWrite(name string, category vfs.DiskWriteCategory, opts ...vfs.OpenOption) (vfs.File, error) {
+func (f *fenced) OpenReadWrite(name string) (vfs.File, error) {
 	if err := f.above(name); err != nil {
 		return nil, err
 	}
 	file, err := durable.OpenOwn(f.FS, name)
 	if errors.Is(err, fs.ErrNotExist) {
-		file, err = f.FS.Create(name, category)
+		return f.FS.Create(name)
 	}
-	if err != nil {
-		return nil, err
-	}
-	for _, opt := range opts {
-		opt.Apply(file)
-	}
-	return file, nil
-}
-
-// ReuseForWrite writes over an old file under a new name, or makes a new one if the old one is not
-// this program's alone.
-func (f *fenced) ReuseForWrite(oldname, newname string, category vfs.DiskWriteCategory) (vfs.File, error) {
-	if err := errors.Join(f.above(oldname), f.above(newname)); err != nil {
-		return nil, err
-	}
-	if durable.IsOwn(f.FS, oldname) {
-		return f.FS.ReuseForWrite(oldname, newname, category)
-	}
-	if err := f.FS.Remove(oldname); err != nil {
-		return nil, err
-	}
-	return f.FS.Create(newname, category)
+	return file, err
 }
 
 // Lock locks a file.
@@ -153,7 +132,7 @@ func (f *fenced) List(dir string) ([]string, error) {
 		return names, err
 	}
 	for _, name := range names {
-		if _, err := f.Stat(f.PathJoin(dir, name)); errors.Is(err, durable.ErrForeign) {
+		if _, err := f.Stat(filepath.Join(dir, name)); errors.Is(err, durable.ErrForeign) {
 			return nil, err
 		}
 	}
@@ -169,7 +148,7 @@ func (f *fenced) MkdirAll(dir string, perm fs.FileMode) error {
 }
 
 // Stat describes a file or folder.
-func (f *fenced) Stat(name string) (vfs.FileInfo, error) {
+func (f *fenced) Stat(name string) (fs.FileInfo, error) {
 	if err := f.above(name); err != nil {
 		return nil, err
 	}

@@ -7,9 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/vfs"
 )
 
 func must(t *testing.T, err error) {
@@ -33,11 +32,11 @@ func TestNoCallLeadsOutOfTheFolder(t *testing.T) {
 		t.Skip(err)
 	}
 	must(t, os.WriteFile(at("own"), []byte("own"), 0o666))
-	f := Around(vfs.Default, folder)
+	f := Around(vfs.OS, folder)
 	for _, name := range []string{"link", "dangling", "dir", "dir/mine", "dir/new"} {
 		name = at(name)
 		_, read := f.Open(name)
-		_, write := f.OpenReadWrite(name, vfs.WriteCategoryUnspecified)
+		_, write := f.OpenReadWrite(name)
 		_, lock := f.Lock(name)
 		_, stat := f.Stat(name)
 		_, list := f.List(name)
@@ -51,7 +50,7 @@ func TestNoCallLeadsOutOfTheFolder(t *testing.T) {
 		}
 	}
 	below := at("dir/mine")
-	_, create := f.Create(below, vfs.WriteCategoryUnspecified)
+	_, create := f.Create(below)
 	for what, err := range map[string]error{"Create": create, "Rename": f.Rename(at("own"), below), "Remove": f.Remove(below), "RemoveAll": f.RemoveAll(below)} {
 		if !errors.Is(err, durable.ErrForeign) {
 			t.Errorf("%s below a link: %v", what, err)
@@ -63,10 +62,9 @@ func TestNoCallLeadsOutOfTheFolder(t *testing.T) {
 	if _, err := f.Lock(at("hard")); !errors.Is(err, durable.ErrForeign) {
 		t.Errorf("Lock of a file with text: %v", err)
 	}
-	reused, err := f.ReuseForWrite(at("hard"), at("reused"), vfs.WriteCategoryUnspecified)
-	must(t, err)
-	_, err = reused.Write([]byte("other"))
-	must(t, errors.Join(err, reused.Close()))
+	if _, err := f.OpenReadWrite(at("hard")); !errors.Is(err, durable.ErrForeign) {
+		t.Errorf("OpenReadWrite of a file with a second name: %v", err)
+	}
 	if text, err := os.ReadFile(mine); err != nil || string(text) != "mine" {
 		t.Errorf("the file outside: %q, %v", text, err)
 	}
@@ -78,13 +76,13 @@ func TestNoCallLeadsOutOfTheFolder(t *testing.T) {
 // What is its own works as without the fence.
 func TestTheFolderItselfIsOpen(t *testing.T) {
 	folder := t.TempDir()
-	f := Around(vfs.Default, folder)
+	f := Around(vfs.OS, folder)
 	must(t, f.MkdirAll(filepath.Join(folder, "a", "b"), 0o777))
 	name := filepath.Join(folder, "a", "b", "c")
 	if _, err := f.Open(name); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
-	file, err := f.OpenReadWrite(name, vfs.WriteCategoryUnspecified)
+	file, err := f.OpenReadWrite(name)
 	must(t, err)
 	_, err = file.Write([]byte("text"))
 	must(t, errors.Join(err, file.Close(), f.Link(name, name+"2"), f.Rename(name+"2", name+"3"), f.Remove(name+"3")))
