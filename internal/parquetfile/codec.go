@@ -83,12 +83,11 @@ func (c codec) decode(dst, src []byte, n int) ([]byte, error) {
 	if most := mostExpansion[c.id]; most > 0 && n > 64+most*len(src) {
 		return nil, c.damage(fmt.Errorf("%d bytes cannot hold %d", len(src), n))
 	}
-	if c.id == format.Brotli {
-		return c.decodeBrotli(dst, src, n)
-	}
-	dst = grown(dst, n)
 	var have int
 	var err error
+	if c.id != format.Brotli {
+		dst = grown(dst, n+1)[:n] // the byte more is for readUpTo
+	}
 	switch c.id {
 	case format.Uncompressed:
 		if have = len(src); have == n {
@@ -103,7 +102,15 @@ func (c codec) decode(dst, src []byte, n int) ([]byte, error) {
 	case format.Zstd:
 		have, err = zstdDecode(dst, src)
 	case format.Gzip:
-		have, err = gzipDecode(dst, src)
+		var z *inflate.Reader
+		if z, err = inflate.NewReader(bytes.NewReader(src)); err == nil {
+			dst, err = readUpTo(dst, z, n)
+			have = len(dst)
+			z.Release()
+		}
+	case format.Brotli:
+		dst, err = readUpTo(dst, brotli.NewReader(bytes.NewReader(src)), n)
+		have = len(dst)
 	}
 	if err == nil && have != n {
 		err = fmt.Errorf("%d bytes instead of %d", have, n)
@@ -112,29 +119,6 @@ func (c codec) decode(dst, src []byte, n int) ([]byte, error) {
 		return nil, c.damage(err)
 	}
 	return dst, nil
-}
-
-// decodeBrotli allocates memory only as bytes are decoded.
-func (c codec) decodeBrotli(dst, src []byte, n int) ([]byte, error) {
-	r := brotli.NewReader(bytes.NewReader(src))
-	dst = dst[:0]
-	for {
-		if len(dst) == cap(dst) {
-			dst = append(make([]byte, 0, min(max(2*cap(dst), 64<<10), n+1)), dst...)
-		}
-		m, err := r.Read(dst[len(dst):min(cap(dst), n+1)])
-		dst = dst[:len(dst)+m]
-		switch {
-		case len(dst) > n:
-			return nil, c.damage(fmt.Errorf("more than %d bytes", n))
-		case err == io.EOF && len(dst) == n:
-			return dst, nil
-		case err == io.EOF:
-			return nil, c.damage(fmt.Errorf("%d bytes instead of %d", len(dst), n))
-		case err != nil:
-			return nil, c.damage(err)
-		}
-	}
 }
 
 func (c codec) damage(err error) error {
@@ -157,28 +141,20 @@ func zstdDecode(dst, src []byte) (int, error) {
 	return len(out), err
 }
 
-func gzipDecode(dst, src []byte) (int, error) {
-	z, err := inflate.NewReader(bytes.NewReader(src))
-	if err != nil {
-		return 0, err
+// readUpTo reads n bytes and, if there are more, one more, in the memory of dst as far as that suffices.
+// It allocates only as bytes arrive.
+func readUpTo(dst []byte, r io.Reader, n int) ([]byte, error) {
+	dst = dst[:0]
+	for {
+		if len(dst) == cap(dst) {
+			dst = append(make([]byte, 0, min(max(2*cap(dst), 64<<10), n+1)), dst...)
+		}
+		m, err := r.Read(dst[len(dst):min(cap(dst), n+1)])
+		if dst = dst[:len(dst)+m]; err == io.EOF || len(dst) > n {
+			return dst, nil
+		}
+		if err != nil {
+			return dst, err
+		}
 	}
-	defer z.Release()
-	return fill(dst, z)
-}
-
-// fill reads all of r into dst; one byte more than fits is an error.
-func fill(dst []byte, r io.Reader) (int, error) {
-	n, err := io.ReadFull(r, dst)
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return n, nil // the caller compares
-	}
-	if err != nil {
-		return n, err
-	}
-	if extra, err := io.ReadFull(r, make([]byte, 1)); extra > 0 {
-		return n, io.ErrShortBuffer
-	} else if err != io.EOF {
-		return n, err
-	}
-	return n, nil
 }

@@ -19,6 +19,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/parquet-go/parquet-go/format"
 )
 
 // Kinds of errors of a file, for errors.Is. The text of an error says more.
@@ -112,13 +114,18 @@ func Open(r io.ReaderAt, size int64) (_ *File, err error) {
 		return nil, err
 	}
 	f := &File{r: r, size: size, dataEnd: size - tailSize - int64(len(footer))}
-	if f.meta, _, err = parseStruct(footer); err != nil {
+	meta, n, err := parseStruct(footer)
+	if err != nil {
 		return nil, err
 	}
+	f.meta = meta
 	if f.meta.has(fileEncryption) { // a signature may follow
 		return nil, ErrEncrypted
 	}
-	if _, err := parseWhole(footer, fileShape); err != nil {
+	if n != len(footer) {
+		return nil, fmt.Errorf("%w: %d bytes behind its end", errThrift, len(footer)-n)
+	}
+	if err := f.conforms(); err != nil {
 		return nil, err
 	}
 	schema, err := f.meta.structs(fileSchema)
@@ -154,6 +161,38 @@ func Open(r io.ReaderAt, size int64) (_ *File, err error) {
 		return nil, fmt.Errorf("%w: %d rows in %d bytes", ErrUnsupported, f.Rows, size)
 	}
 	return f, nil
+}
+
+// conforms checks the footer as parquet-go reads it, a part at a time: its structs are large. Keys may
+// lack values, which parquet-go refuses.
+func (f *File) conforms() error {
+	schema, isList := f.meta.list(fileSchema, tStruct)
+	groups, areList := f.meta.list(fileGroups, tStruct)
+	if !isList || !areList {
+		return fmt.Errorf("%w: no schema or no row groups", errThrift)
+	}
+	if err := conform[format.SchemaElement](schema...); err != nil {
+		return err
+	}
+	for _, b := range groups {
+		g, _, err := parseStruct(b)
+		if err != nil {
+			return err
+		}
+		columns, isList := g.list(groupColumns, tStruct)
+		if !isList {
+			return fmt.Errorf("%w: a row group without columns", errThrift)
+		}
+		g.setList(groupColumns, tStruct, nil)
+		if err := errors.Join(conform[format.ColumnChunk](columns...), conform[format.RowGroup](g.append(nil))); err != nil {
+			return err
+		}
+	}
+	rest := f.meta.edit()
+	rest.setList(fileSchema, tStruct, nil)
+	rest.setList(fileGroups, tStruct, nil)
+	rest.del(fileKeyValues)
+	return conform[format.FileMetaData](rest.append(nil))
 }
 
 func readFooter(r io.ReaderAt, size int64) ([]byte, error) {

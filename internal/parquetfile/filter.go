@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"hash/crc32"
 
-	"github.com/parquet-go/parquet-go/encoding/delta"
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding"
 	"github.com/parquet-go/parquet-go/format"
 )
 
@@ -15,8 +16,6 @@ type filter struct {
 	page    *page
 	runs    []span // of kept values
 	index   []uint32
-	ints32  []int32
-	ints64  []int64
 	offsets []uint32
 	gather  []byte
 	encoded []byte
@@ -86,10 +85,10 @@ func (f *filter) each(do func(v []byte)) {
 
 // encode appends the kept values, encoded as those of the page were. remap gives the new index of
 // each value of the dictionary.
-func (f *filter) encode(dst []byte, leaf *Leaf, encoding format.Encoding, remap []uint32) ([]byte, error) {
+func (f *filter) encode(dst []byte, leaf *Leaf, as format.Encoding, remap []uint32) ([]byte, error) {
 	v := &f.page.values
 	switch {
-	case isDictionary(encoding):
+	case isDictionary(as):
 		f.index = f.index[:0]
 		for _, r := range f.runs {
 			for _, i := range v.index[r.from:r.to] {
@@ -101,7 +100,7 @@ func (f *filter) encode(dst []byte, leaf *Leaf, encoding format.Encoding, remap 
 			width = max(width, widthOf(int(i)))
 		}
 		dst = appendHybrid(append(dst, byte(width)), f.index, width)
-	case encoding == format.Plain && leaf.physical != boolean:
+	case as == format.Plain && leaf.physical != boolean:
 		f.each(func(v []byte) {
 			if leaf.width == 0 {
 				dst = binary.LittleEndian.AppendUint32(dst, uint32(len(v)))
@@ -110,7 +109,7 @@ func (f *filter) encode(dst []byte, leaf *Leaf, encoding format.Encoding, remap 
 		})
 	case leaf.physical == boolean:
 		f.collect()
-		if encoding == format.RLE {
+		if as == format.RLE {
 			start := len(dst)
 			dst = appendHybrid(append(dst, 0, 0, 0, 0), f.gather, 1)
 			binary.LittleEndian.PutUint32(dst[start:], uint32(len(dst)-start-4))
@@ -118,17 +117,11 @@ func (f *filter) encode(dst []byte, leaf *Leaf, encoding format.Encoding, remap 
 			run := appendPacked(nil, f.gather, 1)
 			dst = append(dst, run[len(run)-(len(f.gather)+7)/8:]...) // without the head of a run
 		}
-	case encoding == format.ByteStreamSplit:
-		n := f.collect()
-		for k := range leaf.width {
-			for i := range n {
-				dst = append(dst, f.gather[i*leaf.width+k])
-			}
-		}
 	default:
-		encoded, err := f.encodeDelta(leaf, encoding)
-		if err != nil {
-			return nil, err
+		n := f.collect()
+		encoded, err := f.encodeAs(leaf, parquet.LookupEncoding(as))
+		if err != nil && n > 0 {
+			return nil, fmt.Errorf("%w: %w", ErrUnsupported, err)
 		}
 		dst = append(dst, encoded...)
 	}
@@ -148,33 +141,22 @@ func (f *filter) collect() int {
 	return n
 }
 
-func (f *filter) encodeDelta(leaf *Leaf, encoding format.Encoding) ([]byte, error) {
-	n := f.collect()
-	var dst []byte
-	switch {
-	case encoding == format.DeltaBinaryPacked && leaf.physical == int32s:
-		f.ints32 = grown(f.ints32, n)
-		for i := range f.ints32 {
-			f.ints32[i] = int32(binary.LittleEndian.Uint32(f.gather[4*i:]))
-		}
-		return new(delta.BinaryPackedEncoding).EncodeInt32(dst, f.ints32)
-	case encoding == format.DeltaBinaryPacked:
-		f.ints64 = grown(f.ints64, n)
-		for i := range f.ints64 {
-			f.ints64[i] = int64(binary.LittleEndian.Uint64(f.gather[8*i:]))
-		}
-		return new(delta.BinaryPackedEncoding).EncodeInt64(dst, f.ints64)
-	case encoding == format.DeltaLengthByteArray:
-		return new(delta.LengthByteArrayEncoding).EncodeByteArray(dst, f.gather, f.offsets)
-	case encoding == format.DeltaByteArray && leaf.width > 0:
-		return new(delta.ByteArrayEncoding).EncodeFixedLenByteArray(dst, f.gather, leaf.width)
-	case encoding == format.DeltaByteArray:
-		return new(delta.ByteArrayEncoding).EncodeByteArray(dst, f.gather, f.offsets)
+// encodeAs encodes the values that collect has copied.
+func (f *filter) encodeAs(leaf *Leaf, as encoding.Encoding) ([]byte, error) {
+	v := f.gather
+	switch leaf.physical {
+	case int32s:
+		return encoding.EncodeInt32(nil, encoding.Int32ValuesFromBytes(v), as)
+	case int64s:
+		return encoding.EncodeInt64(nil, encoding.Int64ValuesFromBytes(v), as)
+	case floats:
+		return encoding.EncodeFloat(nil, encoding.FloatValuesFromBytes(v), as)
+	case doubles:
+		return encoding.EncodeDouble(nil, encoding.DoubleValuesFromBytes(v), as)
+	case byteArrays:
+		return encoding.EncodeByteArray(nil, encoding.ByteArrayValues(v, f.offsets), as)
 	}
-	if n == 0 {
-		return dst, nil
-	}
-	return nil, fmt.Errorf("%w: encoding %v", ErrUnsupported, encoding)
+	return encoding.EncodeFixedLenByteArray(nil, encoding.FixedLenByteArrayValues(v, leaf.width), as)
 }
 
 // assemble appends the page of the kept values, packed by codec, with its header, to dst. It also returns

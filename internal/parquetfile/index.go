@@ -1,6 +1,10 @@
 package parquetfile
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/parquet-go/parquet-go/format"
+)
 
 // Field ids of ColumnIndex, OffsetIndex and PageLocation.
 const (
@@ -38,7 +42,7 @@ func (f *File) columnIndex(c *chunk) []byte {
 
 // offsetIndex returns the offset index and the locations in it.
 func (f *File) offsetIndex(c *chunk) (structure, []structure) {
-	fields, err := parseWhole(f.indexBytes(c, chunkOffsetIndex, chunkOffsetIndexLength), offsetsShape)
+	fields, err := parseWhole[format.OffsetIndex](f.indexBytes(c, chunkOffsetIndex, chunkOffsetIndexLength))
 	if err != nil {
 		return nil, nil
 	}
@@ -100,7 +104,7 @@ func (f *File) newIndexes(c *chunk, pages []pageEntry) (column, offset []byte) {
 }
 
 func (f *File) newColumnIndex(c *chunk, pages []pageEntry, sourcePages int) []byte {
-	fields, err := parseWhole(f.columnIndex(c), indexShape)
+	fields, err := parseWhole[format.ColumnIndex](f.columnIndex(c))
 	if err != nil {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package parquetfile
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -55,7 +56,7 @@ func (h *pageHead) end() int64 { return h.at + int64(h.size) + int64(h.compresse
 
 // parse reads the header at the start of b; errShort if b ends within it.
 func (h *pageHead) parse(b []byte) error {
-	fields, n, err := parseShape(b, pageShape)
+	fields, n, err := parseAs[format.PageHeader](b)
 	if err != nil {
 		return err
 	}
@@ -241,7 +242,11 @@ func (p *page) decode(h *pageHead, c *chunk, dict *values, limit int64) error {
 	if err := p.decodeLevels(h, c.leaf, rep, def); err != nil {
 		return err
 	}
-	return p.values.decode(c.leaf, h.encoding, vals, p.present(h, c.leaf), dict, int(limit))
+	n := h.values
+	if c.leaf.maxDef > 0 {
+		n = c.leaf.present(p.def)
+	}
+	return p.values.decode(c.leaf, h.encoding, vals, n, dict, int(limit))
 }
 
 func (p *page) decodeLevels(h *pageHead, leaf *Leaf, rep, def []byte) error {
@@ -276,19 +281,8 @@ func checkedLevels(dst []uint8, src []byte, most int) error {
 	return nil
 }
 
-// present counts the values that are not null.
-func (p *page) present(h *pageHead, leaf *Leaf) int {
-	if leaf.maxDef == 0 {
-		return h.values
-	}
-	n := 0
-	for _, d := range p.def {
-		if int(d) == leaf.maxDef {
-			n++
-		}
-	}
-	return n
-}
+// present counts the values that are not null, by their levels.
+func (l *Leaf) present(def []uint8) int { return bytes.Count(def, []byte{byte(l.maxDef)}) }
 
 // dictionary decodes a dictionary page. The values own their memory.
 func (f *File) dictionary(h *pageHead, c *chunk) (*values, error) {

@@ -237,14 +237,11 @@ type sharedPage struct {
 	first int64 // row in the row group
 	rows  int
 
-	refs  atomic.Int32
-	once  sync.Once
-	err   error
-	p     *page
-	ranks []int32 // values before every rankStep-th row, where there can be nulls
+	refs atomic.Int32
+	once sync.Once
+	err  error
+	p    *page
 }
-
-const rankStep = 1024
 
 // bytesPerRow estimates the bytes of a value.
 func (s *sharedPage) bytesPerRow() (int64, error) {
@@ -278,25 +275,9 @@ func (s *sharedPage) load(limit int64) error {
 		}
 		if err != nil {
 			s.err = fmt.Errorf("column %q: %w", s.c.leaf.Name, err)
-			return
-		}
-		if s.c.leaf.maxDef > 0 {
-			s.rank()
 		}
 	})
 	return s.err
-}
-
-func (s *sharedPage) rank() {
-	n := int32(0)
-	for i, d := range s.p.def {
-		if i%rankStep == 0 {
-			s.ranks = append(s.ranks, n)
-		}
-		if int(d) == s.c.leaf.maxDef {
-			n++
-		}
-	}
 }
 
 // valuesBefore counts the values before a row of the page.
@@ -304,17 +285,7 @@ func (s *sharedPage) valuesBefore(row int) int {
 	if s.c.leaf.maxDef == 0 {
 		return row
 	}
-	step := row / rankStep
-	if step == len(s.ranks) {
-		step--
-	}
-	n := int(s.ranks[step])
-	for _, d := range s.p.def[step*rankStep : row] {
-		if int(d) == s.c.leaf.maxDef {
-			n++
-		}
-	}
-	return n
+	return s.c.leaf.present(s.p.def[:row])
 }
 
 // release drops one reference; the last one gives the memory back.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/parquet-go/parquet-go/encoding/thrift"
 )
 
 // Metadata of a Parquet file is Thrift in its compact protocol. It is kept here as fields with
@@ -33,7 +35,7 @@ const (
 // maxDepth bounds nesting: metadata of Parquet nests about ten deep.
 const maxDepth = 32
 
-// maxElements bounds lists that are parsed: columns, row groups, pages of a chunk.
+// maxElements bounds lists: columns, row groups, pages of a chunk.
 const maxElements = 1 << 20
 
 // field is one field of a struct with its encoded value, which refers to the parsed bytes.
@@ -51,6 +53,39 @@ var (
 	// errShort says that the data may be good but ends too early.
 	errShort = fmt.Errorf("%w: metadata breaks off", ErrCorrupt)
 )
+
+// parseAs is parseStruct for a struct that must have what the format requires of a T, one of
+// parquet-go's structs: other programs refuse a file that lacks any of it.
+func parseAs[T any](b []byte) (structure, int, error) {
+	s, n, err := parseStruct(b)
+	if err == nil {
+		err = conform[T](b[:n])
+	}
+	return s, n, err
+}
+
+// parseWhole is parseAs for a struct that must fill all of b.
+func parseWhole[T any](b []byte) (structure, error) {
+	s, n, err := parseAs[T](b)
+	if err == nil && n != len(b) {
+		err = fmt.Errorf("%w: %d bytes behind its end", errThrift, len(b)-n)
+	}
+	return s, err
+}
+
+// conform checks encoded structs, which parseStruct has walked over: parquet-go's decoder bounds neither
+// depth nor lists.
+func conform[T any](encoded ...[]byte) error {
+	var v T
+	for _, b := range encoded {
+		d := thrift.NewDecoder(new(thrift.CompactProtocol).NewReaderFromBytes(b))
+		d.SetStrict(true)
+		if err := d.Decode(&v); err != nil {
+			return fmt.Errorf("%w: %w", errThrift, err)
+		}
+	}
+	return nil
+}
 
 // parseStruct parses the struct at the start of b and returns its length.
 func parseStruct(b []byte) (structure, int, error) { return parseFields(nil, b, 0) }
@@ -194,6 +229,9 @@ func listHeader(b []byte) (elem byte, count, head int, err error) {
 		}
 		count, head = int(v), 1+n
 	}
+	if count > maxElements {
+		return 0, 0, 0, errThrift
+	}
 	return elem, count, head, nil
 }
 
@@ -276,7 +314,7 @@ func (s structure) list(id int16, elem byte) (elems [][]byte, ok bool) {
 	if elem == tTrue && typ == tFalse { // either means boolean
 		typ = tTrue
 	}
-	if err != nil || typ != elem && count > 0 || count > maxElements {
+	if err != nil || typ != elem && count > 0 {
 		return nil, false
 	}
 	for range count {
