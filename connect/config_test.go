@@ -32,7 +32,7 @@ func TestSettingsThatGoTogetherAreTaken(t *testing.T) {
 		"preset: exlsh-char, distance: 3, ngram: 2, hash: xxh3", "preset: hash4j-fastsimhash, bits: 128, distance: 5", "preset: broder", "preset: features",
 		"scheme: simhash, distance: 2", "scheme: fastsimhash bits=128, distance: 4", "scheme: kmins k=256, threshold: 0.6", "seed: 7", "scheme: oph k=64, seed: 7",
 		"tokens: alnum, normalize: nfc, fold: false, strip_diacritics: true", "tokens: chars, ngram: 8", "stop_words: en, min_token_length: 2, repetitions: true",
-		"tokens: ascii, shingle_hash: fnv1", "text_version: v1", "measure: cosine, threshold: 0.7",
+		"tokens: ascii, shingle_hash: fnv1", "measure: cosine, threshold: 0.7",
 		"measure: weighted-jaccard, scheme: weighted", "measure: dice", "verify: sketch", "recall: 0.9", "bands: 16, rows: 6", "bands: 32, rows: 4, min_bands: 2", "bucket_cap: 100",
 		"window: { docs: 5 }", "window: { docs: 0 }", "window: { age: 24h }", "window: { docs: 0, age: 7d, late: 1h }", "window: { docs: 9, age: 1h, refresh: true }",
 		"text: root = this.body, id: root = this.id, delivery: root = this.id, time: root = this.at", "tag: true", "keys: memory",

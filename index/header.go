@@ -12,6 +12,7 @@ import (
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/recipe"
+	"github.com/alike-dev/alike/text"
 	"github.com/alike-dev/alike/vfs"
 )
 
@@ -166,6 +167,8 @@ func fromHeader(l lines, o Options) (Options, error) {
 		if o.Recipe, err = parseRecipe(line); err != nil {
 			return o, err
 		}
+	} else if strings.HasPrefix(line, string(text.V1)+" ") {
+		return o, fmt.Errorf("index: made with %s, which no setting asks for any more: it can be searched and added to as it is; else read all again into another folder", text.V1)
 	} else if o.Recipe.String() != line {
 		return o, fmt.Errorf("%w: it has the recipe\n  %s\nand not\n  %s", ErrOther, line, o.Recipe)
 	}

@@ -33,7 +33,6 @@ it occurs, in all figures.`
 
 const compareExamples = `  alike compare draft.txt published.txt
   alike compare a.txt b.txt --tokens chars --ngram 20 --json
-  alike compare quote.txt book.txt --measure containment
   curl -s https://example.com/ | alike compare - page.html`
 
 func newCompare() *cobra.Command {

@@ -34,22 +34,29 @@ through others are one cluster. The output folder gets
 With --ids-only the output has kept.csv, the ids of kept documents, instead of kept/ and
 kept.txt: for records that are already in a table or a database.
 
-With --measure containment, or max-containment, a document that is inside another one is
+A document without an id is named by its file, or file:line; a reference whose name an
+input also has is named against://file:line. So a name means one document.
+
+read = kept + removed + skipped, always. An empty document is kept and matches
+nothing. The output is the same for any number of threads.`
+
+// dedupNotes are what the help says about topics.
+var dedupNotes = map[string]string{
+	"similarity": `With --measure containment, or max-containment, a document that is inside another one is
 removed: the texts with the most different shingles come first, and each is kept unless
 --threshold of it is in one that is kept. A text is never removed for a part of it:
 --keep decides only between texts of one size. With references, a document inside a
 reference is removed. The similarity in removed.csv is the share of the removed text
 that is in the kept one.
 
-With --records, INPUT is one table, and a cluster is records of one thing, even if no
+  alike dedup mails/ -o clean/ --measure containment --threshold 0.9   # quoted in another`,
+	"records": `With --records, INPUT is one table, and a cluster is records of one thing, even if no
 column of theirs is equal: columns, weights and decision come from the data, as in
 alike join; --field names the columns to compare. Then longest and shortest go by the
 bytes of all values, and the similarity in removed.csv is that of alike join.
 
-A document without an id is named by its file, or file:line; a reference whose name an
-input also has is named against://file:line. So a name means one document.
-
-With --index the documents of an index come before those of the inputs: a document like
+  alike dedup customers.csv -o clean/ --records --keep longest`,
+	"index": `With --index the documents of an index come before those of the inputs: a document like
 one of them is removed, and so is one like a document that was kept before it. Kept
 documents are added to the index. So a crawl each week keeps the same documents as all
 crawls at once would with --cluster star. The output and the index belong together:
@@ -61,16 +68,12 @@ that one index://file:line. --measure containment is not for an index: a documen
 have to go for a larger one that comes later, and what is in the index stays; alike
 search --measure containment lists the documents of an index that contain a text.
 
-read = kept + removed + skipped, always. An empty document is kept and matches
-nothing. The output is the same for any number of threads.`
+  alike dedup week-42/ -o new/ --index corpus.index     # what no week before had`,
+}
 
 const dedupExamples = `  alike dedup corpus/ -o clean/
   alike dedup news-*.jsonl.zst -o clean/ --threshold 0.7 --keep longest
-  alike dedup train.jsonl -o clean/ --against test.jsonl     # decontaminate
-  alike dedup mails/ -o clean/ --measure containment --threshold 0.9   # quoted in another
-  alike dedup customers.csv -o clean/ --records --keep longest
-  alike dedup week-42/ -o new/ --index corpus.index     # what no week before had
-  zcat dump.gz | alike dedup - -o clean/ --format lines --json`
+  alike dedup train.jsonl -o clean/ --against test.jsonl     # decontaminate`
 
 // dedupFlags are the flags of dedup.
 type dedupFlags struct {
@@ -122,11 +125,12 @@ func (f *dedupFlags) apply(c *alike.Config) (err error) {
 func newDedup() *cobra.Command {
 	var flags dedupFlags
 	cmd := &cobra.Command{
-		Use:     "dedup INPUT... -o DIR",
-		Short:   "Keep one document of every cluster of near-duplicates",
-		Long:    dedupHelp,
-		Example: dedupExamples,
-		Args:    inputs,
+		Use:         "dedup INPUT... -o DIR",
+		Short:       "Keep one document of every cluster of near-duplicates",
+		Long:        dedupHelp,
+		Example:     dedupExamples,
+		Annotations: dedupNotes,
+		Args:        inputs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if flags.records.wanted() {
 				return flags.runRecords(cmd, args)

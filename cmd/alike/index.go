@@ -37,9 +37,11 @@ const buildHelp = `Make an index of documents, in a folder that does not exist o
 
 The folder becomes an index when it is complete. A build that fails, or is interrupted,
 leaves nothing; one that was killed leaves a folder that the same command begins anew. It
-takes little more time than alike pairs, and at most the memory of --memory.
+takes little more time than alike pairs, and at most the memory of --memory.`
 
-alike search finds documents that are at least as similar to a text as --threshold says,
+// buildNotes are what the help says about topics.
+var buildNotes = map[string]string{
+	"index": `alike search finds documents that are at least as similar to a text as --threshold says,
 with the --recall asked for; at higher thresholds with a higher one. With --containment N
 alike search --measure containment also finds a paragraph of a document: about one of N
 shingles becomes a key, which takes some 12 bytes of memory. 4 is for paragraphs
@@ -56,7 +58,10 @@ Without --keys a sample of the inputs decides: memory, if --memory has room for 
 
 --keep says what is stored of a document: its text, which exact similarities and
 passages need (the default); its features, if texts must not be stored; or
-nothing, with --verify sketch or --distance.`
+nothing, with --verify sketch or --distance.
+
+  alike index build essays.index essays/ --containment 4`,
+}
 
 func newIndex() *cobra.Command {
 	cmd := &cobra.Command{
@@ -80,11 +85,12 @@ func newIndexBuild() *cobra.Command {
 	var containment int
 	var verbose bool
 	cmd := &cobra.Command{
-		Use:     "build DIR INPUT...",
-		Short:   "Make an index of documents",
-		Long:    buildHelp,
-		Example: "  alike index build essays.index essays/ --containment 4",
-		Args:    dirAnd("inputs"),
+		Use:         "build DIR INPUT...",
+		Short:       "Make an index of documents",
+		Long:        buildHelp,
+		Example:     "  alike index build news.index news.jsonl.zst --columns title,date",
+		Annotations: buildNotes,
+		Args:        dirAnd("inputs"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o, c, err := f.options(cmd, args[1:])
 			if err != nil {

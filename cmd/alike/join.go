@@ -39,45 +39,50 @@ value is missing.
 one-to-one (each record at most once, so that most links are likely right; where more
 than 1,000 records are linked with each other, the best pair, then the best of the rest,
 and so on), best (the best partner of each left record) and all. The first two assume
-that a table has each thing once: then a likely rival makes a pair less likely.
+that a table has each thing once: then a likely rival makes a pair less likely.`
 
---against-links FILE, links of an earlier run, finds only new links; ids mean the same
+// joinNotes are what the help says about topics.
+var joinNotes = map[string]string{
+	"input": `--against-links FILE, links of an earlier run, finds only new links; ids mean the same
 records as in FILE. Its links are not written again. A record in one of them has its
 partner: with mutual and one-to-one no record of either table gets another partner, with
 best no left record does; with all it may, up to --top including its known links. The
 model is learned from all records, so give both tables whole, or --config, if only a few
 records are new.
 
-Candidates are the most similar ones of each record; above 30,000 records in both tables
+  alike join new.csv old.csv --against-links links.csv > new-links.csv`,
+	"similarity": `Candidates are the most similar ones of each record; above 30,000 records in both tables
 those that share rare values with it. --candidates topk takes the most similar ones of any
 number of records. With a --threshold, lsh finds pairs that share a band of weighted MinHash,
 with a --recall; exact misses none; auto estimates the cost of topk and lsh.
 
---truth FILE, pairs of ids, prints precision, recall and F1 of the links, and what
+  alike join small.csv large.csv --threshold 0.8 --candidates lsh --verbose
+  alike join new.parquet old.parquet --match all --threshold 0.6`,
+	"records": `--truth FILE, pairs of ids, prints precision, recall and F1 of the links, and what
 another cut would have reached. A third column may be 1, 0 or u, as for alike learn.
 
 --explain-pairs FILE writes a page for a browser, which needs no other file: for the pairs
 whose decision is least certain, and some clear ones, it shows both records side by side and
-what each column and word adds to the score. Its keys y, n and u make labels for alike learn.`
+what each column and word adds to the score. Its keys y, n and u make labels for alike learn.
+
+  alike join a.csv b.csv --truth pairs.csv --explain
+  alike join a.csv b.csv --explain-pairs why.html > links.csv`,
+}
 
 const joinExamples = `  alike join products.csv catalogue.csv > links.csv
-  alike join a.csv b.csv --field title --field maker=brand:2 --field price:1:number
-  alike join small.csv large.csv --threshold 0.8 --candidates lsh --verbose
   alike join a.csv b.csv --precision 0.95 --with title,price -o links.csv
-  alike join new.parquet old.parquet --match all --threshold 0.6
-  alike join new.csv old.csv --against-links links.csv > new-links.csv
-  alike join a.csv b.csv --truth pairs.csv --explain
-  alike join a.csv b.csv --explain-pairs why.html > links.csv`
+  alike join a.csv b.csv --field title --field maker=brand:2 --field price:1:number`
 
 func newJoin() *cobra.Command {
 	var flags joinFlags
 	cmd := &cobra.Command{
-		Use:     "join LEFT RIGHT [-o FILE]",
-		Short:   "Find the records of two tables that belong together",
-		Long:    joinHelp,
-		Example: joinExamples,
-		Args:    exactly(2, "name two tables"),
-		RunE:    func(cmd *cobra.Command, args []string) error { return flags.run(cmd, args) },
+		Use:         "join LEFT RIGHT [-o FILE]",
+		Short:       "Find the records of two tables that belong together",
+		Long:        joinHelp,
+		Example:     joinExamples,
+		Annotations: joinNotes,
+		Args:        exactly(2, "name two tables"),
+		RunE:        func(cmd *cobra.Command, args []string) error { return flags.run(cmd, args) },
 	}
 	flags.add(cmd.Flags())
 	cmd.Flags().SortFlags = false // in the order of the work

@@ -200,8 +200,5 @@ func (f *weighFlags) apply(s *joinFile, flags *pflag.FlagSet) (err error) {
 		}
 		s.Recall = f.recall
 	}
-	if flags.Changed("bloom") {
-		s.Unfiltered = !f.bloom
-	}
 	return nil
 }

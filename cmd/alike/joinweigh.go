@@ -17,7 +17,6 @@ type weighFlags struct {
 	repetitions bool
 	candidates  choice
 	recall      float64
-	bloom       bool
 }
 
 func (f *weighFlags) add(flags *pflag.FlagSet) {
@@ -29,7 +28,6 @@ func (f *weighFlags) add(flags *pflag.FlagSet) {
 	flags.Var(&f.candidates, "candidates", "how to find candidates: topk (the most similar of each record), with a --threshold also lsh (bands of MinHash), exact (misses none) or auto (topk or lsh, whichever is estimated to cost less)")
 	sayDefault(flags, "candidates", candidatesDefault)
 	flags.Float64Var(&f.recall, "recall", lsh.DefaultRecall, "with --candidates lsh: share of the pairs at the threshold to be found")
-	flags.BoolVar(&f.bloom, "bloom", true, "sort only those of the larger table's keys that the smaller one may have, by a Bloom filter; without it the links are the same, and cost more")
 }
 
 // candidatesDefault says how candidates of records are found by default.
@@ -38,7 +36,7 @@ const candidatesDefault = "topk; above 30,000 records those that share rare valu
 // addIDF adds the flags that commands about texts do not have.
 func (f *weighFlags) addIDF(flags *pflag.FlagSet) {
 	f.idf = choose(linkage.IDFExact, linkage.IDFSketch, linkage.IDFNone)
-	flags.Var(&f.idf, "idf", "weight of a token in records: exact (by how many records have it), sketch (estimated by a count-min sketch) or none")
+	flags.Var(&f.idf, "idf", "weight of a token in records: exact (by how many records have it) or none")
 	flags.Float64Var(&f.epsilon, "idf-epsilon", 0, "with --idf sketch: error of a count, as a `share` of all tokens (default 1e-05)")
 	flags.Float64Var(&f.delta, "idf-delta", 0, "with --idf sketch: probability that the error is larger, `p` (default 0.01)")
 }

@@ -16,7 +16,7 @@ import (
 const learnHelp = `Learn how to join the records of two tables, or of one, from pairs that are known
 to belong together or not.
 
---truth FILE is CSV: pairs of ids, with a third column that says 1 (also y, true) or 0
+The --truth FILE is CSV: pairs of ids, with a third column that says 1 (also y, true) or 0
 (n, false), as alike label writes it. Without a third column all pairs are matches, and
 these are all matches of the records in them: other candidates of these records are not.
 
@@ -32,7 +32,6 @@ tables and for others with the same columns. The same labels give the same bytes
 
 const learnExamples = `  alike learn products.csv catalogue.csv --truth pairs.csv -o model.json
   alike join products.csv catalogue.csv --model model.json > links.csv
-  alike learn customers.csv --truth labels.csv -o model.json
   alike pairs customers.csv --records --model model.json > same.csv`
 
 func newLearn() *cobra.Command {

@@ -174,8 +174,9 @@ func newRoot(args []string) *cobra.Command {
 	root.SetFlagErrorFunc(explainFlag)
 	root.SetArgs(args)
 	root.SetErr(&printer{to: os.Stderr})
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { printHelp(cmd) })
 	root.AddCommand(newCommands(args)...)
-	root.InitDefaultHelpFlag() // so that the word behind --help is not taken for its value
+	addHelp(root)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd("completion")
 	for _, c := range root.Commands() {
@@ -207,19 +208,4 @@ func execute(ctx context.Context, root *cobra.Command) (cmd *cobra.Command, err 
 	})
 	cmd, err = root.ExecuteContextC(ctx)
 	return cmd, errors.Join(err, unknown)
-}
-
-// helpOn prints the help of the command that args name.
-func helpOn(cmd *cobra.Command, args []string) error {
-	topic, rest, err := cmd.Root().Find(args)
-	switch {
-	case err != nil:
-		return err
-	case topic.HasSubCommands() && len(rest) > 0:
-		return knownCommand(topic, rest)
-	case len(rest) > 0:
-		return usagef("%s has no commands: leave %q out", topic.CommandPath(), rest[0])
-	}
-	topic.InitDefaultHelpFlag()
-	return topic.Help()
 }

@@ -34,7 +34,13 @@ its name when it is complete, and is compressed when the name ends in .gz, .zst,
 With --with, the inputs are two collections, and only pairs across them are listed:
 a is a document of an INPUT, b one of a --with. Both sides may use the same ids.
 
-The defaults are for near-duplicates. Programs that were copied and disguised
+INPUT may be the output of alike sketch, so that texts are not read twice: the pairs
+are those that --verify sketch, or --distance, finds among the texts. The fingerprints
+themselves say how they were made.`
+
+// pairsNotes are what the help says about topics.
+var pairsNotes = map[string]string{
+	"similarity": `The defaults are for near-duplicates. Programs that were copied and disguised
 share far less: with single words at 0.4 (--ngram 1 --threshold 0.4), 90 % of
 the plagiarised programs of a data set are found, with the defaults 2 %, but
 also most programs that solve the same task independently: read the list from the
@@ -51,40 +57,27 @@ weighted-jaccard (a shingle counts as often as it occurs). For overlap, and for
 containment with --candidates exact, sets beyond --memory go to disk, which costs a pass
 over them for each part that fits.
 
-With --records, INPUT is one table, and pairs are records that belong together, even if
+Fingerprints that are compared bit by bit, --scheme simhash or fastsimhash and the
+presets hash4j-… and exlsh-… (see alike help presets), take --distance instead of a
+threshold: it lists the pairs that differ in at most that many bits, and misses none. The
+similarity is the share of equal bits. For 64 bits take 3.
+
+  alike pairs essays/ --measure containment --ngram 3 --threshold 0.1
+  alike pairs news.jsonl --scheme 'fastsimhash bits=64' --distance 3`,
+	"text": `Sets that are made elsewhere, a line each, with their elements as words:
+
+  alike pairs sets.txt --format lines --tokens space --ngram 1 --candidates exact`,
+	"records": `With --records, INPUT is one table, and pairs are records that belong together, even if
 no value in them is equal: columns, weights and decision come from the data, as in
 alike join; --field names the columns to compare. A column for each follows the
 similarity.
 
-Presets are settings of published systems. Flags override them:
-
-  broder    pairs that share more than 5 of 200 minima of shingles of 54 visible
-            ASCII characters: --tokens ascii --ngram 54 --bands 200 --rows 1
-            --scheme 'kmins family=plainxor k=200' --min-bands 6 --shared
-            --threshold 0.03 --verify sketch; min-bands follows the threshold.
-            With --shingle-hash fnv1 and --permutations it agrees with the program.
-  features  pairs that share 2 of 6 groups of 14 minima of shingles of 10 words:
-            --ngram 10 --scheme 'kmins k=84' --bands 6 --rows 14 --min-bands 2
-            --threshold 0.95 --verify none --shared
-
-Fingerprints that are compared bit by bit, --scheme simhash or fastsimhash and the
-presets hash4j-… and exlsh-… (see alike help sketch), take --distance instead of a
-threshold: it lists the pairs that differ in at most that many bits, and misses none. The
-similarity is the share of equal bits. For 64 bits take 3.
-
-INPUT may be the output of alike sketch, so that texts are not read twice: the pairs
-are those that --verify sketch, or --distance, finds among the texts. The fingerprints
-themselves say how they were made.`
+  alike pairs customers.csv --records > same.csv`,
+}
 
 const pairsExamples = `  alike pairs news.jsonl > pairs.csv
-  alike pairs sets.txt --format lines --tokens space --ngram 1 --candidates exact
-  alike pairs corpus/ -o pairs.csv --threshold 0.5
-  alike pairs essays/ --measure containment --ngram 3 --threshold 0.1
   alike pairs articles.jsonl --with press-releases.jsonl > copied.csv
-  alike pairs news.jsonl --scheme 'fastsimhash bits=64' --distance 3
-  alike sketch news.jsonl -o fingerprints.jsonl && alike pairs fingerprints.jsonl
-  alike pairs customers.csv --records > same.csv
-  alike pairs corpus/ --preset broder --timings stages.csv`
+  alike sketch news.jsonl -o fingerprints.jsonl && alike pairs fingerprints.jsonl`
 
 // oneDocument says what to do if a whole file was taken for one document.
 const oneDocument = `alike: nothing to compare one document with: a file that is no .jsonl, .csv, .tsv or .parquet is one; read its lines with --format lines, or JSON objects with --format jsonl, one a line (jq -c '.[]' makes them of an array)`
@@ -95,11 +88,12 @@ func newPairs() *cobra.Command {
 	var with []string
 	var records recordFlags
 	cmd := &cobra.Command{
-		Use:     "pairs INPUT... [--with INPUT] [-o FILE]",
-		Short:   "List every pair of similar documents",
-		Long:    pairsHelp,
-		Example: pairsExamples,
-		Args:    inputs,
+		Use:         "pairs INPUT... [--with INPUT] [-o FILE]",
+		Short:       "List every pair of similar documents",
+		Long:        pairsHelp,
+		Example:     pairsExamples,
+		Annotations: pairsNotes,
+		Args:        inputs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if records.wanted() {
 				return records.pairs(cmd, &flags, args, output)

@@ -28,7 +28,7 @@ the tables in parallel; one task then joins them, with all processors of its mac
 tables must fit into its --memory (10 million records in 2 GiB). The last task prints what
 alike join prints about the links.
 
---against-links, --explain, --explain-pairs and --truth work on one machine only. Links
+On one machine only: --against-links, --explain, --explain-pairs and --truth. Links
 are CSV, or as the name in --results says: .tsv, .jsonl, .parquet. A table may be several
 files: name their folder, a prefix of a bucket or a glob. A task reads some of them. The
 records of one table are compared by alike plan pairs --records and alike plan dedup --records.`

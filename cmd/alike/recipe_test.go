@@ -26,7 +26,6 @@ var sketchFlags = map[string][]string{
 	"min-token-length": {"--min-token-length=3", "--preset=exlsh-word --min-token-length=3"},
 	"repetitions":      {"--repetitions", "--scheme=simhash --repetitions"},
 	"shingle-hash":     {"--tokens=ascii --shingle-hash=fnv1"},
-	"text-version":     {"--text-version=v1", "--preset=exlsh-word --tokens=words --text-version=v1"},
 	"scheme": {
 		"--scheme=oph,k=64", "--scheme=oph,bits=8", "--scheme=kmins", "--scheme=kmins,family=xor", "--scheme=bottomk", "--scheme=bottomk,hash=fnv1a",
 		"--scheme=simhash", "--scheme=fastsimhash", "--scheme=fastsimhash,bits=100",

@@ -29,22 +29,11 @@ bottomk; fingerprints can also be simhash and fastsimhash, of any number of bits
 With --measure weighted-jaccard a shingle counts as often as it occurs, in signatures of
 any MinHash scheme, and pairs and dedup of such fingerprints estimate that similarity.
 
-With --preset, the fingerprint is that of another program, byte for byte:
-  hash4j-fastsimhash, hash4j-simhash
-      SimHash of hash4j. The elements of the set are the text's words, cut at
-      white space, hashed by komihash 5.0 over UTF-16. Takes --bits.
-  exlsh-word, exlsh-char
-      ExLSH's, for documents and for short strings: NFC, lower case, every run of
-      bytes other than word characters of Latin-1 one space; words or characters;
-      the SimHash of shingles of three (--ngram) by MD5 (--hash). Text flags that
-      are given take the place of the preset's choice.`
+With --preset it is the fingerprint of another program: see alike help presets.`
 
 const sketchExamples = `  alike sketch news.jsonl > fingerprints.jsonl
   alike sketch notes/ --scheme 'kmins k=256 bits=8' --hex
-  alike sketch news.jsonl --ngram 3 --scheme 'bottomk k=128 bits=32 hash=fnv1a'
-  alike sketch news.jsonl --scheme 'fastsimhash bits=256'
-  alike sketch news.jsonl --preset hash4j-fastsimhash --bits 1024
-  alike sketch names.jsonl --preset exlsh-char --ngram 2 --hash xxh3`
+  alike sketch news.jsonl --scheme 'fastsimhash bits=256'`
 
 // sketching are the flags of alike sketch.
 type sketching struct {

@@ -39,7 +39,6 @@ makes blocks for it from documents as JSON lines, or as --columns. If the plan o
 has a --work, documents and blocks stay there, and only the last stage is run with --print.`
 
 const stageExamples = `  alike stage list --plan plan.json
-  alike stage sketch --task 0 --plan plan.json
   alike stage verify --task $SLURM_ARRAY_TASK_ID --plan s3://bucket/plan.json
   alike stage list --plan plan.json --json          # with the streams between them`
 

@@ -26,7 +26,20 @@ Records are read from standard input, and those that are like no kept record
 go to standard output: at once, in order, byte for byte. A record is dropped if it is like
 a kept one that is still in the window; of several, the first one counts.
 
-The window is the last 1,000,000 kept records, or --window-docs, or --window, a span
+Similarity is that of alike pairs: MinHash finds, the sets of shingles decide. With
+--scheme fastsimhash, or a --preset of fingerprints, and --distance it is the Hamming
+distance of fingerprints. The window is the last 1,000,000 kept records: see alike help
+stream window for spans of time, and for a --state that outlives the process.`
+
+// streamNotes are what the help says about topics.
+var streamNotes = map[string]string{
+	"output": `--duplicates lists dropped records, a JSON object a line: id, duplicate_of, similarity.
+With --tag JSON records are not dropped: they are passed on with two more fields,
+duplicate_of and similarity; --tag-prefix stands before these names. A record that has a
+field of such a name already is skipped, since it would have two. A record that cannot be
+read is skipped; the first ones of a kind are named, all are counted by kind every 10
+seconds and at the end, and --skipped appends each to a file.`,
+	"window": `The window is the last 1,000,000 kept records, or --window-docs, or --window, a span
 of time: with --time-field by the time of the event in the record, otherwise by
 the time of its arrival. Times are dates with the year first (RFC 3339) or with the
 name of the month (21 Nov 2026 10:00, 21-Nov-2026, Nov 21, 2026, Sat, 21 Nov 2026
@@ -44,23 +57,12 @@ outputs together miss no kept record, and repeat only those that were written in
 last 100 ms and were not stored: records at the beginning of the input that occur in
 sequence, byte for byte, in what was read before are skipped, whatever has left the window
 since. Other input continues where the earlier one has ended. After a power failure this
-holds for the part of the output that was on disk.
-
-Similarity is that of alike pairs: MinHash finds, the sets of shingles decide. With
---scheme fastsimhash, or a --preset of fingerprints, and --distance it is the Hamming
-distance of fingerprints.
-
---duplicates lists dropped records, a JSON object a line: id, duplicate_of, similarity.
-With --tag JSON records are not dropped: they are passed on with two more fields,
-duplicate_of and similarity; --tag-prefix stands before these names. A record that has a
-field of such a name already is skipped, since it would have two. A record that cannot be
-read is skipped; the first ones of a kind are named, all are counted by kind every 10
-seconds and at the end, and --skipped appends each to a file.`
+holds for the part of the output that was on disk.`,
+}
 
 const streamExamples = `  tail -F articles.jsonl | alike stream > new.jsonl
   alike stream --window 24h --time-field published --late 10m < feed.jsonl > kept.jsonl
-  alike stream --state news.state --duplicates dropped.jsonl < feed.jsonl >> kept.jsonl
-  alike stream --format lines --scheme fastsimhash --distance 3 < titles.txt`
+  alike stream --state news.state --duplicates dropped.jsonl < feed.jsonl >> kept.jsonl`
 
 // streamFlags are the flags of the command itself.
 type streamFlags struct {
@@ -78,12 +80,13 @@ type streamFlags struct {
 func newStream() *cobra.Command {
 	var f streamFlags
 	cmd := &cobra.Command{
-		Use:     "stream",
-		Short:   "Drop near-duplicates from a stream on standard input",
-		Long:    streamHelp,
-		Example: streamExamples,
-		Args:    exactly(0, "the stream comes from standard input"),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+		Use:         "stream",
+		Short:       "Drop near-duplicates from a stream on standard input",
+		Long:        streamHelp,
+		Example:     streamExamples,
+		Annotations: streamNotes,
+		Args:        exactly(0, "the stream comes from standard input"),
+		RunE:        func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	cmd.Flags().SortFlags = false // in the order of the work
 	f.window.Add(cmd.Flags())

@@ -28,7 +28,7 @@ var presets = []preset{
 }
 
 var exlshTakes = []string{
-	"ngram", "tokens", "normalize", "fold", "strip-diacritics", "stop-words", "min-token-length", "hash", "text-version",
+	"ngram", "tokens", "normalize", "fold", "strip-diacritics", "stop-words", "min-token-length", "hash",
 }
 
 func presetNames() (names []string) {
@@ -62,7 +62,7 @@ func (f *Fingerprint) AddParameters(flags *pflag.FlagSet) {
 
 // presetParameters are the flags that a preset may or may not take.
 var presetParameters = []string{
-	"ngram", "tokens", "normalize", "fold", "strip-diacritics", "stop-words", "min-token-length", "repetitions", "shingle-hash", "text-version",
+	"ngram", "tokens", "normalize", "fold", "strip-diacritics", "stop-words", "min-token-length", "repetitions", "shingle-hash",
 	"scheme", "seed", "permutations", "bits", "hash",
 }
 
@@ -116,12 +116,7 @@ func exlshPreset(o exlsh.Options) func(*Fingerprint, *Text, func(string) bool) (
 		if changed("hash") {
 			o.Hash, err = exlsh.ParseHash(f.Hash)
 		}
-		normalizes := changed("normalize") || changed("fold") || changed("strip-diacritics")
-		if changed("text-version") && !normalizes && !changed("tokens") {
-			return nil, usagef("%s is for %s, %s, %s and %s: the preset's own do not use it, leave it out",
-				setting.TextVersion, setting.Normalize, setting.Fold, setting.StripDiacritics, setting.Tokens)
-		}
-		if normalizes {
+		if changed("normalize") || changed("fold") || changed("strip-diacritics") {
 			o.Normalizer, err = exlsh.NormalizeText(features.Text)
 		}
 		if changed("tokens") {

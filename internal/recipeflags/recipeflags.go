@@ -52,7 +52,6 @@ var names = map[string]setting.Name{
 	"shingle-hash":     setting.ShingleHash,
 	"stop-words":       setting.StopWords,
 	"strip-diacritics": setting.StripDiacritics,
-	"text-version":     setting.TextVersion,
 	"threshold":        setting.Threshold,
 	"tokens":           setting.Tokens,
 	"verify":           setting.Verify,
@@ -149,7 +148,7 @@ const (
 func (s *Settings) AddPreset(flags *pflag.FlagSet) {
 	w := Words(&s.Preset, append([]string{presetBroder, presetFeatures}, presetNames()...)...)
 	s.Preset = ""
-	flags.Var(w, "preset", "settings of a published system (see alike help pairs) in place of the defaults, which flags override; or fingerprints to compare by a distance: "+
+	flags.Var(w, "preset", "settings of a published system (see alike help presets) in place of the defaults, which flags override; or fingerprints to compare by a distance: "+
 		strings.Join(w.Allowed, ", "))
 }
 

@@ -24,13 +24,7 @@ type Text struct {
 	MinLength       int
 	Repetitions     bool
 	Hash            string
-	Version         string
 }
-
-// textVersions are the versions of package text, by the names they have here.
-var textVersions = []string{strings.TrimPrefix(string(text.V2), textPrefix), strings.TrimPrefix(string(text.V1), textPrefix)}
-
-const textPrefix = "text/"
 
 // Add adds the flags.
 func (f *Text) Add(flags *pflag.FlagSet) {
@@ -46,14 +40,12 @@ func (f *Text) Add(flags *pflag.FlagSet) {
 	f.Hash = ""
 	flags.Var(hash, "shingle-hash", "fnv1: hash shingles of ascii tokens by FNV-1, to agree with other programs (default: a hash that rolls)")
 	flags.BoolVar(&f.Repetitions, "repetitions", false, "count repeated tokens: a token's second occurrence is another token")
-	flags.Var(Words(&f.Version, textVersions...), "text-version", "how text becomes tokens: v2, or v1 to agree with what was made by earlier versions of alike")
 }
 
 // Options returns the options of shingles.
 func (f *Text) Options() (shingle.Options, error) {
 	o := shingle.Options{
 		Text: text.Options{
-			Version:         text.Version(textPrefix + f.Version),
 			Normalize:       text.Normalization(f.Normalize),
 			NoFold:          !f.Fold,
 			StripDiacritics: f.StripDiacritics,

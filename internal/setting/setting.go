@@ -67,7 +67,6 @@ const (
 	StripDiacritics Name = "StripDiacritics"
 	TagPrefix       Name = "TagPrefix"
 	TextField       Name = "TextField"
-	TextVersion     Name = "TextVersion"
 	Threshold       Name = "Threshold"
 	Tokens          Name = "Tokens"
 	Top             Name = "Top"
@@ -84,7 +83,7 @@ var Names = []Name{
 	Banding, Bits, BucketCap, Candidates, Containment, Distance, Field, Fold, Format, Fresh, Hash, Header, IDF, IDField,
 	Keep, Keys, Late, Match, MaxRecord, Measure, Memory, MinBands, MinLength, Model, NGram, NoSync, Normalize, OnError,
 	Permutations, Pipe, Precision, Preset, Recall, Refresh, Repetitions, Rows, Scheme, Seed, Shared, ShingleHash, Star,
-	StopWords, StripDiacritics, TagPrefix, TextField, TextVersion, Threshold, Tokens, Top, Truth, Verify, Window, WindowDocs, With,
+	StopWords, StripDiacritics, TagPrefix, TextField, Threshold, Tokens, Top, Truth, Verify, Window, WindowDocs, With,
 	Work,
 }
 

@@ -24,7 +24,7 @@ from alike._options import (
 
 # Flags that the functions have otherwise, or that say how the command talks to people.
 ELSEWHERE = {
-    "output", "against", "with", "ids_only", "no_sync", "dry_run", "progress", "json", "hex", "passages", "help",
+    "output", "against", "with", "ids_only", "no_sync", "dry_run", "progress", "json", "hex", "passages",
     "explain", "explain_pairs", "verbose", "index", "left_id", "right_id", "truth", "plot", "skipped",
 }  # fmt: skip
 
@@ -32,9 +32,10 @@ ELSEWHERE = {
 def flags(name: str) -> dict[str, tuple[str, str | None, str | None]]:
     """Return the flags of a command with the types and defaults that its help tells: the default, or that of the usual case."""
     found = {}
-    for line in command(*name.split(), "--help").partition("\nFlags:\n")[2].splitlines():
+    for line in command(*name.split(), "--help-all").splitlines():
         match = re.match(r" +(?:-\w, |    )--([\w-]+)(?: (\w+))?  +(.*)", line)
-        assert match, line
+        if not match:
+            continue
         told = re.search(r"\(default \"?(.*?)\"?\)$", match[3])
         usual = re.search(r"\(default: (.*?);.*\)$", match[3])  # (default: auto; of records topk)
         found[match[1].replace("-", "_")] = (match[2] or "bool", told and told[1], usual and usual[1])

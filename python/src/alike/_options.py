@@ -34,7 +34,6 @@ class TextOptions(TypedDict, total=False):
     min_token_length: int
     shingle_hash: Literal["fnv1"]
     repetitions: bool
-    text_version: Literal["v2", "v1"]
 
 
 class SchemeOptions(TypedDict, total=False):
@@ -142,7 +141,6 @@ class JoinOptions(TypedDict, total=False):
     repetitions: bool
     candidates: Literal["topk", "lsh", "exact", "auto"]
     recall: float
-    bloom: bool
 
 
 class TableOptions(JoinOptions, total=False):
@@ -219,7 +217,6 @@ DEFAULTS: Mapping[str, Any] = {
     "min_token_length": 0,
     "shingle_hash": None,
     "repetitions": False,
-    "text_version": "v2",
     "scheme": "minhash/oph/v1 k=128 bits=32 seed=1",
     "seed": 1,
     "permutations": None,
@@ -263,7 +260,6 @@ DEFAULTS: Mapping[str, Any] = {
     "idf": "exact",
     "idf_epsilon": 1e-05,
     "idf_delta": 0.01,
-    "bloom": True,
     "against_links": None,
     "probability": False,
     "save_config": None,

@@ -28,7 +28,7 @@ from ._errors import AlikeError, UsageError
 FORMATS = {".jsonl": "json", ".ndjson": "json", ".json": "json", ".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".orc": "orc"}
 OWN_FORMATS = {"json": "jsonl", "csv": "csv", "parquet": "parquet"}  # the program's names
 COMPRESSIONS = (".gz", ".zst", ".bz2", ".lz4", ".snappy")
-NO_VALUE = ("fold", "strip_diacritics", "repetitions", "probability", "bloom", "records")
+NO_VALUE = ("fold", "strip_diacritics", "repetitions", "probability", "records")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,0 +1,234 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// A topic is a group of flags, and a page of help about them.
+type topic struct {
+	name, title string
+	// flags are the names of flags. One that means something else in some command is listed apart, as command:flag.
+	flags string
+	// note is what the page says besides, unless the command has an annotation of the topic's name.
+	note string
+}
+
+// topics are all topics, in the order of the help. Every flag of every command is in one of them.
+var topics = []topic{
+	{name: "output", title: "What is written, and where", flags: "output results ids-only keep cluster no-sync json hex passages shared join:with duplicates tag tag-prefix plot"},
+	{name: "input", title: "What is read", flags: "format text-field id-field left-id right-id time-field max-record on-error skipped against with against-links fingerprints header clusters"},
+	{name: "similarity", title: "What is alike, and how it is found", flags: "measure threshold precision match top distance recall candidates verify hashes tune:bits bands rows min-bands bucket-cap scheme seed min-similarity"},
+	{name: "text", title: "How text becomes shingles", flags: "ngram tokens normalize fold strip-diacritics stop-words min-token-length repetitions"},
+	{name: "records", title: "Records of tables", flags: "records field idf join:repetitions config save-config model pairs:top probability truth explain explain-pairs verbose"},
+	{name: "index", title: "Indexes", flags: "index build:keep columns containment keys build:verbose"},
+	{name: "window", title: "What a stream remembers", flags: "window late window-docs refresh state replay"},
+	{name: "resources", title: "Memory, threads and progress", flags: "memory threads work fresh dry-run timings progress metrics quiet"},
+	{name: "tasks", title: "Runs on many machines", flags: "partitions engine prices plan task again pipe stage:columns print"},
+	{name: presetsTopic, title: "Published systems", flags: "preset bits hash permutations shingle-hash idf-epsilon idf-delta join:measure", note: presetsHelp},
+}
+
+// presetsTopic has the flags that exist for published systems, which no other help names.
+const presetsTopic = "presets"
+
+// common are the flags that `alike COMMAND --help` shows, up to mostFlags. A command that is not here shows all but
+// those of presets.
+var common = map[string]string{
+	"dedup":       "output keep against index ids-only json format text-field id-field measure threshold ngram records work memory quiet",
+	"pairs":       "output json with format text-field id-field measure threshold candidates ngram tokens records field work memory quiet",
+	"join":        "output with json left-id right-id against-links threshold precision match field model probability truth explain memory quiet",
+	"stream":      "duplicates tag format text-field id-field time-field threshold scheme distance ngram window late state memory metrics quiet",
+	"index build": "json format text-field id-field time-field measure threshold ngram tokens keep columns containment keys memory threads quiet",
+	"sketch":      "output hex format text-field id-field measure scheme seed ngram tokens normalize stop-words memory threads work quiet",
+	"plan dedup":  "output results keep format text-field id-field measure threshold ngram records work memory partitions engine prices quiet",
+	"plan pairs":  "output results format text-field id-field measure threshold ngram tokens records work memory partitions engine prices quiet",
+	"plan join":   "output results with format left-id right-id candidates threshold match field model work memory partitions engine quiet",
+}
+
+// mostFlags is how many flags `alike COMMAND --help` shows at most.
+const mostFlags = 16
+
+// topicOf returns the topic of a flag.
+func topicOf(cmd *cobra.Command, flag string) string {
+	for _, name := range []string{cmd.Name() + ":" + flag, flag} {
+		for _, t := range topics {
+			if slices.Contains(strings.Fields(t.flags), name) {
+				return t.name
+			}
+		}
+	}
+	return ""
+}
+
+// ofTopic returns the flags of a command that belong to a topic; wanted, unless nil, chooses among them.
+func ofTopic(cmd *cobra.Command, t topic, wanted func(flag string) bool) *pflag.FlagSet {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.SortFlags = false
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if topicOf(cmd, f.Name) == t.name && !f.Hidden && (wanted == nil || wanted(f.Name)) {
+			flags.AddFlag(f)
+		}
+	})
+	return flags
+}
+
+// topicsOf returns the topics about which a command has flags.
+func topicsOf(cmd *cobra.Command) (of []topic) {
+	for _, t := range topics {
+		if ofTopic(cmd, t, nil).HasFlags() {
+			of = append(of, t)
+		}
+	}
+	return of
+}
+
+// isCommon tells whether `alike COMMAND --help` shows a flag.
+func isCommon(cmd *cobra.Command, flag string) bool {
+	if names, ok := common[strings.TrimPrefix(cmd.CommandPath(), "alike ")]; ok {
+		return slices.Contains(strings.Fields(names), flag)
+	}
+	return topicOf(cmd, flag) != presetsTopic
+}
+
+const helpAll = "help-all"
+
+// addHelp adds the flags about help to a command and those below it.
+func addHelp(cmd *cobra.Command) {
+	cmd.InitDefaultHelpFlag() // so that the word behind --help is not taken for its value
+	cmd.Flags().BoolFunc(helpAll, "help with all flags", func(string) error { return cmd.Flags().Set("help", "true") })
+	for _, sub := range cmd.Commands() {
+		addHelp(sub)
+	}
+}
+
+// helpWidth is the width of lines about flags; --help-all has a line for each flag, for programs that read it.
+const helpWidth = 100
+
+// printHelp prints the help of a command.
+func printHelp(cmd *cobra.Command) {
+	w := printed(cmd)
+	about := cmd.Long
+	if about == "" {
+		about = cmd.Short
+	}
+	fmt.Fprintf(w, "%s\n\nUsage:\n  %s\n", about, cmd.UseLine())
+	if cmd.Example != "" {
+		fmt.Fprintf(w, "\nExamples:\n%s\n", cmd.Example)
+	}
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprint(w, "\nCommands:\n")
+		for _, sub := range cmd.Commands() {
+			fmt.Fprintf(w, "  %-*s %s\n", cmd.NamePadding(), sub.Name(), sub.Short)
+		}
+		fmt.Fprintf(w, "\nMore: %s COMMAND --help, and alike help %s about published systems\n", cmd.CommandPath(), presetsTopic)
+		return
+	}
+	var names []string
+	for _, t := range topicsOf(cmd) {
+		names = append(names, t.name)
+		if cmd.Flags().Changed(helpAll) {
+			printTopic(w, cmd, t)
+		} else if t.name != presetsTopic {
+			printFlags(w, t, ofTopic(cmd, t, func(flag string) bool { return isCommon(cmd, flag) }), helpWidth)
+		}
+	}
+	if len(names) > 0 && !cmd.Flags().Changed(helpAll) {
+		path := strings.TrimPrefix(cmd.CommandPath(), "alike ")
+		fmt.Fprintf(w, "\nMore by topic: alike help %s TOPIC, one of %s.\nAll flags: alike %s --%s\n", path, strings.Join(names, ", "), path, helpAll)
+	}
+}
+
+func printFlags(w io.Writer, t topic, flags *pflag.FlagSet, width int) {
+	if flags.HasFlags() {
+		fmt.Fprintf(w, "\n%s:\n%s", t.title, flags.FlagUsagesWrapped(width))
+	}
+}
+
+// printTopic prints what a command's help says about a topic: its note, which is an annotation of the command, and flags.
+func printTopic(w io.Writer, cmd *cobra.Command, t topic) {
+	printFlags(w, t, ofTopic(cmd, t, nil), 0)
+	if note := cmp.Or(cmd.Annotations[t.name], t.note); note != "" {
+		fmt.Fprintf(w, "\n%s\n", note)
+	}
+}
+
+// helpOn prints the help on what args name: a command, a topic of a command, or the presets.
+func helpOn(cmd *cobra.Command, args []string) error {
+	if slices.Equal(args, []string{presetsTopic}) {
+		printPresets(cmd)
+		return nil
+	}
+	of, rest, err := cmd.Root().Find(args)
+	switch {
+	case err != nil:
+		return err
+	case of.HasSubCommands() && len(rest) > 0:
+		return knownCommand(of, rest)
+	case len(rest) > 0:
+		return helpOnTopic(of, rest)
+	}
+	return of.Help()
+}
+
+func helpOnTopic(cmd *cobra.Command, args []string) error {
+	var names []string
+	for _, t := range topicsOf(cmd) {
+		if len(args) == 1 && t.name == args[0] {
+			printTopic(printed(cmd), cmd, t)
+			return nil
+		}
+		names = append(names, t.name)
+	}
+	if len(names) == 0 {
+		return usagef("%s has no topics: leave %q out", cmd.CommandPath(), args[0])
+	}
+	return usagef("%s has no topic %q: choose one of %s", cmd.CommandPath(), strings.Join(args, " "), strings.Join(names, ", "))
+}
+
+// printPresets prints the page on presets, with the flags that any command has for them.
+func printPresets(cmd *cobra.Command) {
+	t := topics[len(topics)-1]
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.SortFlags = false
+	for _, of := range []*cobra.Command{newPairs(), newJoin()} {
+		flags.AddFlagSet(ofTopic(of, t, nil))
+	}
+	printFlags(printed(cmd), t, flags, 0)
+	fmt.Fprintf(printed(cmd), "\n%s\n", t.note)
+}
+
+const presetsHelp = `Presets are settings of published systems. Flags override them:
+
+  broder    pairs that share more than 5 of 200 minima of shingles of 54 visible
+            ASCII characters: --tokens ascii --ngram 54 --bands 200 --rows 1
+            --scheme 'kmins family=plainxor k=200' --min-bands 6 --shared
+            --threshold 0.03 --verify sketch; min-bands follows the threshold.
+            With --shingle-hash fnv1 and --permutations it agrees with the program.
+  features  pairs that share 2 of 6 groups of 14 minima of shingles of 10 words:
+            --ngram 10 --scheme 'kmins k=84' --bands 6 --rows 14 --min-bands 2
+            --threshold 0.95 --verify none --shared
+
+Others make the fingerprints of another program, byte for byte, which pairs, dedup,
+stream and index compare by --distance, and sketch prints:
+
+  hash4j-fastsimhash, hash4j-simhash
+      SimHash of hash4j. The elements of the set are the text's words, cut at
+      white space, hashed by komihash 5.0 over UTF-16. Takes --bits.
+  exlsh-word, exlsh-char
+      ExLSH's, for documents and for short strings: NFC, lower case, every run of
+      bytes other than word characters of Latin-1 one space; words or characters;
+      the SimHash of shingles of three (--ngram) by MD5 (--hash). Text flags that
+      are given take the place of the preset's choice.
+
+Of records, --idf sketch estimates by a count-min sketch how many records have a token,
+and alike join --measure weighted-jaccard compares records by that similarity.
+
+  alike pairs corpus/ --preset broder --timings stages.csv
+  alike pairs news.jsonl --preset exlsh-word --distance 3
+  alike sketch names.jsonl --preset exlsh-char --ngram 2 --hash xxh3`
