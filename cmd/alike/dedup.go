@@ -12,6 +12,7 @@ import (
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/measure"
 )
@@ -156,7 +157,7 @@ func (f *dedupFlags) run(cmd *cobra.Command, args []string) (err error) {
 		return err
 	}
 	components := cmd.Flags().Changed("cluster") && !c.Star
-	if byParts := c.Measure == measure.Containment || c.Measure == measure.MaxContainment; byParts && components {
+	if engine.ByParts(c.Measure) && components {
 		return usagef("--cluster components is not for --measure %s: texts that are parts of one long text are not alike; leave --cluster out", c.Measure)
 	}
 	if f.index != "" {
