@@ -10,6 +10,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/stage"
 )
@@ -98,6 +99,7 @@ type reader struct {
 	parser *corpus.Parser
 	d      stage.Document
 	name   []byte
+	place  []byte
 	rows   uint64 // number of usable records so far
 }
 
@@ -180,6 +182,11 @@ func (r *reader) document(position uint64, lines int64, record *corpus.Record) *
 	if r.d.Made {
 		r.name = r.source.AppendID(r.name[:0], lines+record.Line)
 		r.d.Name = r.name
+	}
+	r.d.Whole = r.source.Format == corpus.Text
+	if r.file < uint64(p.References) {
+		r.place = r.source.AppendID(append(r.place[:0], engine.AgainstPrefix...), lines+record.Line)
+		r.d.Place = r.place
 	}
 	if r.d.Fields = record.Fields; p.Reading.Field != "" { // the field of the keep rule comes last
 		last := len(record.Fields) - 1
