@@ -6,6 +6,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/exact"
 	"github.com/alike-dev/alike/dedup/internal/graph"
 	"github.com/alike-dev/alike/dedup/internal/verify"
+	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/forecast"
 	"github.com/alike-dev/alike/recipe"
 )
@@ -121,5 +122,5 @@ func (r *run) joinOptions() exact.Options {
 
 // edgeRule says which edges pairs of sets make.
 func (r *run) edgeRule() graph.Edges {
-	return graph.Edges{Threshold: r.threshold, Sides: &r.sides, RemovesParts: r.removesParts}
+	return graph.Edges{Edges: engine.Edges{Threshold: r.threshold, RemovesParts: r.removesParts}, Sides: &r.sides}
 }

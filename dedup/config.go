@@ -13,9 +13,9 @@ import (
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/group"
-	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/lsh"
@@ -65,7 +65,7 @@ const (
 // AgainstPrefix is the prefix in the name of a reference whose id, or path and line, is also the
 // name of an input. The path of the reference follows, and the line if its file has several. No
 // path or URL of an input begins like this.
-const AgainstPrefix = table.AgainstPrefix
+const AgainstPrefix = engine.AgainstPrefix
 
 // MaxBucketCap is the largest Config.BucketCap: a bucket with more members is processed piece by
 // piece.

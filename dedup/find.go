@@ -14,6 +14,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/hot"
 	"github.com/alike-dev/alike/dedup/internal/reread"
 	"github.com/alike-dev/alike/dedup/internal/verify"
+	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/internal/sides"
@@ -169,8 +170,8 @@ func (r *run) meet(ctx context.Context, sparse bool) (met *group.Met, err error)
 
 func (r *run) contained(ctx context.Context) (met *group.Met, sizes *extsort.Sorted, err error) {
 	found, err := contain.Candidates(ctx, contain.Options{
-		Graph: r.graph(), Records: r.records, Docs: r.classes.Representatives, Sides: &r.sides, Threshold: r.threshold,
-		Sample: r.recipe.Sample(), Seed: r.recipe.SampleSeed(), Cap: r.config.BucketCap, Sizes: r.removesParts, Log: r.log, Progress: r.config.Progress,
+		Graph: r.graph(), Records: r.records, Docs: r.classes.Representatives, Sides: &r.sides,
+		Sampling: engine.Sampling{Sample: r.recipe.Sample(), Seed: r.recipe.SampleSeed(), Threshold: r.threshold, Cap: r.config.BucketCap}, Sizes: r.removesParts, Log: r.log, Progress: r.config.Progress,
 	})
 	if err != nil {
 		return nil, nil, err

@@ -511,13 +511,13 @@ func (r *run) notice(fields fieldCount) {
 
 // Sources finds the inputs of a run, and checks that no output is one of them, as Run and Pairs do
 // before anything is read. It calls config.OnSkip for inputs that cannot be used and counts them.
-func Sources(ctx context.Context, config Config) (sources []corpus.Source, skipped int64, err error) {
+func Sources(ctx context.Context, config Config) (sources []corpus.Source, references int, skipped int64, err error) {
 	r, err := newRun(config)
 	if err == nil {
 		err = r.findSources(ctx)
 	}
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, 0, err
 	}
-	return r.sources, r.summary.Skipped, nil
+	return r.sources, r.refSources, r.summary.Skipped, nil
 }

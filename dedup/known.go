@@ -14,6 +14,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/clusters"
 	"github.com/alike-dev/alike/dedup/internal/read"
 	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/setting"
@@ -71,7 +72,7 @@ func (c *Config) validateKnown() error {
 	if c.Candidates == CandidatesExact {
 		checks = append(checks, setting.Errorf("%s exact: an index finds documents by the bands of their signatures: leave it out", setting.Candidates))
 	}
-	if byParts(c.Measure) {
+	if engine.ByParts(c.Measure) {
 		checks = append(checks, setting.Errorf("%s %s: the largest of all documents would have to come first, and an index has those that came first: take another one, such as jaccard, or list what is in a larger document by a search of the index", setting.Measure, c.Measure))
 	}
 	if c.Fingerprints {

@@ -3,14 +3,11 @@ package dedup
 import (
 	"fmt"
 
+	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/measure"
 )
-
-// byParts tells whether m says how much of one document is in another. With such a measure Run
-// removes documents that are inside one that it keeps, largest set first.
-func byParts(m measure.Measure) bool { return m == measure.Containment || m == measure.MaxContainment }
 
 // checkMeasure checks what the measure requires of the rest of the configuration.
 func (c *Config) checkMeasure() error {
@@ -49,7 +46,7 @@ func (r *run) removal() (err error) {
 		return errRemovalByOverlap
 	}
 	r.config.Star = r.config.Star || r.config.Known != nil
-	if byParts(r.config.Measure) {
+	if engine.ByParts(r.config.Measure) {
 		r.removesParts, r.config.Star = true, true
 		r.threshold, err = measure.NewThreshold(measure.Containment, r.config.Threshold)
 	}

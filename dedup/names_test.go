@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/alike-dev/alike/corpus"
-	"github.com/alike-dev/alike/dedup/internal/table"
 )
 
 // All documents have one text here, so that pairs name every document with every
@@ -29,7 +28,7 @@ func TestEveryNameMeansOneDocument(t *testing.T) {
 					case 0:
 						fmt.Fprintf(&b, `{"id":%q,"text":"one two three"}`+"\n", other)
 					case 1:
-						fmt.Fprintf(&b, `{"id":%q,"text":"one two three"}`+"\n", table.AgainstPrefix+other)
+						fmt.Fprintf(&b, `{"id":%q,"text":"one two three"}`+"\n", AgainstPrefix+other)
 					case 2:
 						fmt.Fprintf(&b, `{"id":"%d","text":"one two three"}`+"\n", random.IntN(20))
 					default:

@@ -3,9 +3,9 @@ package stage
 import (
 	"errors"
 	"math"
-	"slices"
 
 	"github.com/alike-dev/alike/cluster"
+	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/measure"
 )
@@ -26,6 +26,11 @@ func members(t *task) (err error) {
 		return errors.Join(err, labels.Close(), reps.Close())
 	}
 	label, rep, at := extsort.NewLookup(labels), extsort.NewLookup(reps), extsort.NewLookup(sets.sorted)
+	renames, err := t.sorted(8, t.when(t.plan.References > 0, Renames)...)
+	if err != nil {
+		return errors.Join(err, labels.Close(), reps.Close(), sets.close())
+	}
+	renamed := extsort.NewLookup(renames)
 	var payload []byte
 	err = t.each(Cards, func(r row) error {
 		position := r.words[0]
@@ -45,19 +50,73 @@ func members(t *task) (err error) {
 			}
 			set = found.payload
 		}
-		payload = append(append(payload[:0], r.payload...), set...)
-		return t.out.add(Members, t.plan.hashed(l), payload, l, position, of, r.words[1], r.words[2])
+		_, other := renamed.Find(position)
+		if payload, err = t.appendCard(payload[:0], r.payload, other); err != nil {
+			return err
+		}
+		return t.out.add(Members, t.plan.hashed(l), append(payload, set...), l, position, of, r.words[1], r.words[2])
 	})
-	for _, l := range []extsort.Lookup{label, rep, at} {
+	if err == nil && t.plan.Star {
+		err = t.starEdges(labels)
+	}
+	for _, l := range []extsort.Lookup{label, rep, at, renamed} {
 		err = errors.Join(err, l.Close())
 	}
-	return errors.Join(err, labels.Close(), reps.Close(), sets.close())
+	return errors.Join(err, labels.Close(), reps.Close(), renames.Close(), sets.close())
+}
+
+// when returns the streams if they are wanted.
+func (t *task) when(wanted bool, streams ...Stream) []Stream {
+	if !wanted {
+		return nil
+	}
+	return streams
+}
+
+// appendCard appends the name and field of a card; of a reference, the other one of its two names if that is wanted.
+func (t *task) appendCard(dst, card []byte, other bool) ([]byte, error) {
+	if !t.ofReferences() {
+		return append(dst, card...), nil
+	}
+	name, rest, err := cutPart(card)
+	if err != nil {
+		return dst, err
+	}
+	field, rest, err := cutPart(rest)
+	if err == nil && other {
+		name, _, err = cutPart(rest)
+	}
+	return appendPart(appendPart(dst, name), field), err
+}
+
+// starEdges sends the edges whose first document belongs to the task to the task of their cluster.
+func (t *task) starEdges(labels *extsort.Sorted) error {
+	edges, err := t.space.Sorted(t.ctx, t.space.Sorting("edges", 4, 64), func(to *extsort.Appender) error {
+		for _, s := range append(t.when(t.plan.comparesHot(), HotEdges), Edges) {
+			if err := t.each(s, func(r row) error { return to.Add(r.words[0], r.words[1]) }); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	label := extsort.NewLookup(labels)
+	err = edges.Visit(func(e extsort.Entry) error {
+		l, ok := label.Find(e.Key)
+		if !ok {
+			return errors.Join(errParts, label.Err())
+		}
+		return t.out.add(StarEdges, t.plan.hashed(l), nil, l, e.Key, e.Value)
+	})
+	return errors.Join(err, label.Close(), edges.Close())
 }
 
 // representatives returns the representatives of copies. Key: the copy, Value: its representative.
 func (t *task) representatives() (*extsort.Sorted, error) {
 	return t.space.Sorted(t.ctx, t.space.Sorting("copies", 8, 64), func(to *extsort.Appender) error {
-		return t.each(Copies, func(r row) error { return to.Add(r.words[1], r.words[0]) })
+		return t.each(Copies, func(r row) error { return to.Add(r.words[2], r.words[0]) })
 	})
 }
 
@@ -79,104 +138,6 @@ func readMember(r row) (m member, err error) {
 	return m, err
 }
 
-// clusters decides which document each cluster keeps, and how similar the others are to it.
-func clusters(t *task) error {
-	shelf, err := t.shelved(0, 4, Members)
-	if err != nil {
-		return err
-	}
-	compare := newComparer(t.plan.recipe, true)
-	found := int64(0)
-	err = shelf.eachGroup(func(_ uint64, rows []uint64) error {
-		found++
-		return t.cluster(shelf, rows, compare)
-	})
-	return errors.Join(err, shelf.close(), t.count(CountClusters, found))
-}
-
-// eachMember calls visit for the members of a cluster, in ascending order of position, as long as it returns true and no
-// error. i counts them from 0 on.
-func eachMember(shelf *shelf, rows []uint64, visit func(i int, m member) (more bool, err error)) error {
-	for i, at := range rows {
-		r, err := shelf.row(at)
-		if err != nil {
-			return err
-		}
-		m, err := readMember(r)
-		if err != nil {
-			return err
-		}
-		if more, err := visit(i, m); err != nil || !more {
-			return err
-		}
-	}
-	return nil
-}
-
-// kept is the member that a cluster keeps.
-type kept struct {
-	i     int    // its number
-	rep   uint64 // its representative
-	name  []byte
-	first []byte // name of the first member
-}
-
-// keep chooses the member of a cluster that is kept.
-func (t *task) keep(shelf *shelf, rows []uint64) (k kept, err error) {
-	of := cluster.Meta{}
-	err = eachMember(shelf, rows, func(i int, m member) (bool, error) {
-		if i == 0 {
-			k.first = slices.Clone(m.name)
-		}
-		if i == 0 || t.plan.keep.Prefer(uint32(i), uint32(k.i), m.meta, of) {
-			of, k.i, k.rep, k.name = m.meta, i, m.rep, append(k.name[:0], m.name...)
-		}
-		return true, nil
-	})
-	return k, err
-}
-
-// cluster decides about one cluster.
-func (t *task) cluster(shelf *shelf, rows []uint64, compare *comparer) error {
-	k, err := t.keep(shelf, rows)
-	if err != nil {
-		return err
-	}
-	err = eachMember(shelf, rows, func(_ int, m member) (more bool, err error) {
-		if m.position != k.rep {
-			return true, nil
-		}
-		compare.load(0, m.set)
-		return false, nil
-	})
-	if err != nil {
-		return err
-	}
-	var reps []uint64 // ascending, as members come
-	var similarities []float64
-	var payload []byte
-	return eachMember(shelf, rows, func(i int, m member) (bool, error) {
-		if m.position == m.rep { // a representative comes before its copies
-			similarity := 1.0
-			if m.rep != k.rep {
-				compare.load(1, m.set)
-				similarity, _ = compare.compare()
-			}
-			reps, similarities = append(reps, m.rep), append(similarities, similarity)
-		}
-		at, known := slices.BinarySearch(reps, m.rep)
-		if !known {
-			return false, errParts
-		}
-		removed := uint64(0)
-		if i != k.i {
-			removed = 1
-		}
-		payload = appendPart(appendPart(appendPart(payload[:0], m.name), k.first), k.name)
-		return true, t.out.add(Fates, t.plan.TaskOf(m.position), payload, m.position, removed, math.Float64bits(similarities[at]))
-	})
-}
-
 // write makes the lists of a task's documents, and has the kept ones copied to the output.
 func write(t *task) error {
 	fates, err := t.shelved(0, 4, Fates)
@@ -194,16 +155,43 @@ func write(t *task) error {
 		}
 		return t.each(Damaged, func(r row) error { return to.Add(r.words[0], 0) })
 	})
+	if t.ofReferences() {
+		repeats = 0
+	}
 	err = errors.Join(err, fates.close(), t.count(CountSkipped, repeats))
 	if err != nil {
 		return err
 	}
 	drops := extsort.NewLookup(dropped)
-	err = t.in.Keep(t.ctx, func(position uint64) bool { _, dropped := drops.Find(position); return !dropped })
+	keeps := func(position uint64) bool { _, dropped := drops.Find(position); return !dropped }
+	if !t.ofReferences() {
+		err = t.in.Keep(t.ctx, keeps)
+	}
 	if err = errors.Join(err, drops.Close()); err == nil {
+		err = t.keptList(dropped)
+	}
+	if err == nil {
 		err = dropped.Visit(func(e extsort.Entry) error { return t.out.add(Drops, t.number, nil, e.Key) })
 	}
 	return errors.Join(err, dropped.Close())
+}
+
+// keptList writes the names of kept documents that are files of their own.
+func (t *task) keptList(dropped *extsort.Sorted) error {
+	if !t.plan.Listed || t.ofReferences() {
+		return nil
+	}
+	drops := extsort.NewLookup(dropped)
+	var line []byte
+	err := t.each(Cards, func(r row) error {
+		if _, drop := drops.Find(r.words[0]); drop || r.words[2]&cardWhole == 0 {
+			return nil
+		}
+		name, _, err := cutPart(r.payload)
+		line = append(engine.AppendLineName(line[:0], name), '\n')
+		return errors.Join(err, t.out.add(KeptText, 0, line))
+	})
+	return errors.Join(err, drops.Close())
 }
 
 // lists writes the lines of removed.csv and clusters.csv, and adds the removed documents to a sorter.

@@ -18,7 +18,7 @@
 // compared and how.
 //
 // On one machine use package dedup: it takes less than two thirds of the processor time, and
-// supports more (see Supports). All tasks of a plan must be run by one version of the program,
+// supports more (see Plan). All tasks of a plan must be run by one version of the program,
 // because the format of blocks belongs to a version of this package. docs/cluster.md describes
 // blocks and stages.
 package stage

@@ -3,35 +3,44 @@ package stage
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/extsort"
-	"github.com/alike-dev/alike/internal/forecast"
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/recipe"
 )
 
-const cardHasField = 1 // a flag of Cards and Members
+// Flags of Cards and Members.
+const (
+	cardHasField = 1 << iota
+	cardWhole    // the document is a file of its own
+)
 
 // sketch emits three rows for every document: one with its digest and band keys, one with its name,
 // and a card with the facts that clustering needs.
 func sketch(t *task) error {
-	maker := t.plan.recipe.NewMaker(recipe.MakerOptions{})
-	var keys []uint64
+	maker := newRowMaker(t.plan.recipe)
+	reference := t.ofReferences()
 	var payload []byte
 	empty, documents := int64(0), uint64(0)
 	n, err := t.in.Documents(t.ctx, everything, func(d *Document) error {
 		if d.Damaged {
-			if t.plan.Command == Pairs {
+			if t.plan.Command == Pairs || reference {
 				return nil
 			}
 			return t.out.add(Damaged, t.number, nil, d.Position)
 		}
+		if t.plan.References > 0 && !reference && strings.HasPrefix(string(d.Name), engine.AgainstPrefix) {
+			return fmt.Errorf("%q, the id of a document, begins as the names of references may: give it another id", d.Name)
+		}
 		documents++
-		made := maker.Make(d.Text)
-		defer maker.Trim()
-		class := t.plan.hashed(made.Digest[0])
+		digest, features := maker.make(d.Text)
+		defer maker.trim()
+		class := t.plan.hashed(digest[0])
 		fromPlace, flags := uint64(0), uint64(0)
 		if d.Made {
 			fromPlace = 1
@@ -39,74 +48,143 @@ func sketch(t *task) error {
 		if d.Field != nil {
 			flags = cardHasField
 		}
+		if d.Whole {
+			flags |= cardWhole
+		}
 		hash := hashing.Bytes(d.Name)
 		if err := t.out.add(Names, t.plan.hashed(hash), d.Name, hash, d.Position, uint64(class)<<1|fromPlace); err != nil {
 			return err
 		}
 		payload = appendPart(appendPart(payload[:0], d.Name), d.Field)
+		if reference {
+			payload = appendPart(payload, d.Place)
+		}
 		if err := t.out.add(Cards, t.number, payload, d.Position, uint64(len(d.Text)), flags); err != nil {
 			return err
 		}
-		if made.Features == 0 {
+		if features == 0 {
 			empty++
 			return nil
 		}
-		keys = maker.AppendKeys(keys[:0])
-		return t.out.add(Rows, class, appendWords(payload[:0], keys), d.Position, made.Digest[0], hashing.Mix(made.Digest[1])>>32)
+		keys, wanted := maker.keys()
+		if !wanted {
+			return nil
+		}
+		return t.out.add(Rows, class, appendWords(payload[:0], keys), d.Position, digest[0], uint64(engine.Check(digest)))
 	})
-	if err != nil {
-		return err
-	}
-	if t.plan.Command == Pairs {
+	if err == nil && t.plan.comparesHot() {
 		err = t.out.add(Totals, 0, nil, documents)
 	}
-	return errors.Join(err, t.count(CountRead, n.Read), t.count(CountSkipped, n.Skipped), t.count(CountEmpty, empty))
+	if err != nil || reference {
+		return err
+	}
+	return errors.Join(t.count(CountRead, n.Read), t.count(CountSkipped, n.Skipped), t.count(CountEmpty, empty))
 }
 
-// names finds documents that have the name of an earlier document; they are skipped. One exception: if
-// the earlier document has the name as its id, and the name of the later one was made of its path and
-// line, then the earlier one is skipped.
+// ofReferences tells whether the task, of a stage that divides rows by documents, has those of references.
+func (t *task) ofReferences() bool { return t.plan.FirstFiles[t.number] < t.plan.References }
+
+// rowMaker makes the digests and keys of documents. Without keys, documents with equal sets are equal, and the size of
+// the set takes the place of the keys.
+type rowMaker struct {
+	recipe recipe.Recipe
+	maker  *recipe.Maker
+	sets   *recipe.SetMaker // nil: there are keys
+	words  []uint64
+}
+
+func newRowMaker(r recipe.Recipe) *rowMaker {
+	m := &rowMaker{recipe: r}
+	if r.Keys() == 0 {
+		m.sets = r.NewSetMaker()
+	} else {
+		m.maker = r.NewMaker(recipe.MakerOptions{})
+	}
+	return m
+}
+
+// make returns the digest of a text and the number of its features, 0 if it is similar to nothing.
+func (m *rowMaker) make(text []byte) (digest [2]uint64, features int) {
+	if m.sets == nil {
+		made := m.maker.Make(text)
+		return made.Digest, made.Features
+	}
+	m.words = m.sets.AppendSet(m.words[:0], text)
+	return recipe.Digest(m.words), len(m.words)
+}
+
+// keys returns the keys of the text, or the size of its set, and whether the text may be similar to a copy of itself.
+func (m *rowMaker) keys() (keys []uint64, wanted bool) {
+	if m.sets == nil {
+		m.words = m.maker.AppendKeys(m.words[:0])
+		return m.words, true
+	}
+	n := uint64(len(m.words))
+	m.words = append(m.words[:0], n)
+	return m.words, m.recipe.Threshold().Reached(n, n, n)
+}
+
+func (m *rowMaker) trim() {
+	if m.maker != nil {
+		m.maker.Trim()
+	}
+}
+
+// bearer is a document that has a name.
+type bearer struct {
+	engine.Bearer
+	name     []byte
+	position uint64
+	class    int
+}
+
+// names finds documents that have the name of another one; see engine.SameName.
 func names(t *task) error {
 	shelf, err := t.shelved(0, 4, Names)
 	if err != nil {
 		return err
 	}
-	type bearer struct {
-		name     []byte
-		position uint64
-		class    int
-		made     bool
-	}
 	var first []bearer
-	skip := func(b, other bearer) error {
-		return errors.Join(t.out.add(Skips, b.class, nil, b.position),
-			t.out.add(Repeats, t.plan.TaskOf(b.position), nil, b.position, other.position))
-	}
 	last := uint64(0)
 	err = shelf.each(func(hash uint64, r row) error {
 		if hash != last {
 			first, last = first[:0], hash
 		}
-		b := bearer{position: r.words[1], class: int(r.words[2] >> 1), made: r.words[2]&1 != 0}
+		b := bearer{position: r.words[1], class: int(r.words[2] >> 1)}
 		if b.class >= t.plan.Partitions {
 			return errParts
 		}
-		for i, earlier := range first {
-			if string(earlier.name) != string(r.payload) {
-				continue
+		b.Made, b.Reference = r.words[2]&1 != 0, t.plan.reference(b.position)
+		for i := range first {
+			if string(first[i].name) == string(r.payload) {
+				return t.sameName(&first[i], &b)
 			}
-			if b.made && !earlier.made {
-				b.name = earlier.name
-				first[i] = b
-				return skip(earlier, b)
-			}
-			return skip(b, earlier)
 		}
 		b.name = slices.Clone(r.payload)
 		first = append(first, b)
 		return nil
 	})
 	return errors.Join(err, shelf.close())
+}
+
+// sameName emits what happens to two documents of one name. earlier is the bearer from then on.
+func (t *task) sameName(earlier, later *bearer) error {
+	skip := func(b, other *bearer) error {
+		return errors.Join(t.out.add(Skips, b.class, nil, b.position), t.out.add(Repeats, t.plan.TaskOf(b.position), nil, b.position, other.position))
+	}
+	switch engine.SameName(earlier.Bearer, later.Bearer) {
+	case engine.RenameEarlier:
+		err := t.out.add(Renames, t.plan.TaskOf(earlier.position), nil, earlier.position)
+		later.name = earlier.name
+		*earlier = *later
+		return err
+	case engine.SkipEarlier:
+		err := skip(earlier, later)
+		later.name = earlier.name
+		*earlier = *later
+		return err
+	}
+	return skip(later, earlier)
 }
 
 // classes collects documents with equal digests in classes. The first document of a class represents it:
@@ -117,11 +195,15 @@ func classes(t *task) error {
 		return err
 	}
 	var positions []uint64
+	var sizes []uint32 // of sets, without keys
 	digests, err := t.space.Sorted(t.ctx, t.space.Sorting("digests", 2, 64), func(to *extsort.Appender) error {
 		skips := extsort.NewLookup(skipped)
 		err := t.each(Rows, func(r row) error {
 			number, position := len(positions), r.words[0]
 			positions = append(positions, position)
+			if t.plan.recipe.Keys() == 0 && len(r.payload) == 8 {
+				sizes = append(sizes, uint32(binary.LittleEndian.Uint64(r.payload)))
+			}
 			if _, skip := skips.Find(position); skip {
 				return nil
 			}
@@ -133,20 +215,20 @@ func classes(t *task) error {
 		return err
 	}
 	first := make([]uint64, (len(positions)+63)/64) // a bit for each row: it is the first of its class
-	begun, last, rep := false, extsort.Entry{}, uint64(0)
+	var all engine.Classes
+	rep := uint32(0)
 	err = digests.Visit(func(e extsort.Entry) error {
 		number := uint32(e.Value)
-		if !begun || e.Key != last.Key || e.Value>>32 != last.Value>>32 {
-			begun, last, rep = true, e, positions[number]
+		if all.Begins(e.Key, e.Value>>32) {
+			rep = number
 			first[number/64] |= 1 << (number % 64)
 			return nil
 		}
-		position := positions[number]
-		if t.plan.Command == Pairs {
-			return t.out.add(Copies, t.plan.TaskOf(rep), nil, rep, position)
+		size := uint64(0)
+		if len(sizes) > 0 {
+			size = uint64(sizes[rep])
 		}
-		return errors.Join(t.out.add(Copies, t.plan.TaskOf(position), nil, rep, position),
-			t.out.add(CopyEdges, t.number/mergeWidth, nil, rep, position))
+		return t.copied(positions[rep], positions[number], size)
 	})
 	if err = errors.Join(err, digests.Close()); err != nil {
 		return err
@@ -158,17 +240,42 @@ func classes(t *task) error {
 		if first[at/64]>>(at%64)&1 == 0 {
 			return nil
 		}
-		if len(r.payload) != 8*t.plan.recipe.Keys() {
-			return errParts
-		}
-		for keys := r.payload; len(keys) > 0; keys = keys[8:] {
-			key := binary.LittleEndian.Uint64(keys)
-			if err := t.out.add(Keys, t.plan.hashed(key), nil, key, r.words[0]); err != nil {
-				return err
-			}
-		}
-		return nil
+		return t.represent(r)
 	})
+}
+
+// copied emits that a document is equal to a representative, whose set has size features.
+func (t *task) copied(rep, position, size uint64) error {
+	if t.plan.Command == Pairs {
+		return t.out.add(Copies, t.plan.TaskOf(rep), nil, rep, size, position)
+	}
+	return errors.Join(t.out.add(Copies, t.plan.TaskOf(position), nil, rep, size, position),
+		t.out.add(CopyEdges, t.number/mergeWidth, nil, rep, position))
+}
+
+// represent emits what finds the pairs of a representative, given by its row.
+func (t *task) represent(r row) error {
+	p, position := t.plan, r.words[0]
+	switch {
+	case p.recipe.Keys() == 0:
+		return t.wantInChunks(position)
+	case len(r.payload) != 8*p.recipe.Keys():
+		return errParts
+	case p.recipe.Sample().Size > 0:
+		if err := t.out.add(Looks, p.TaskOf(position), nil, position); err != nil || p.reference(position) {
+			return err // nothing is looked for that contains a reference
+		}
+	}
+	for keys := r.payload; len(keys) > 0; keys = keys[8:] {
+		key := binary.LittleEndian.Uint64(keys)
+		if key == recipe.NoKey && p.recipe.Sample().Size > 0 {
+			continue
+		}
+		if err := t.out.add(Keys, p.hashed(key), nil, key, position); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // group collects documents with equal keys in buckets. The pairs of a bucket are candidates.
@@ -179,19 +286,16 @@ func group(t *task) error {
 	}
 	g := &grouper{t: t}
 	wants, err := t.space.Sorted(t.ctx, t.space.Sorting("wants", 4, 64), func(wants *extsort.Appender) error {
-		hot, err := t.space.Sorted(t.ctx, t.space.Sorting("hot", 8, 64), func(hot *extsort.Appender) error {
-			g.wants, g.hot = wants, hot
+		g.wants = wants
+		return t.withHot(func(h *hotBuckets) error {
+			g.hot = h
 			return g.all(keys)
 		})
-		if err != nil {
-			return err
-		}
-		return g.emitHot(hot)
 	})
 	if err = errors.Join(err, keys.Close()); err != nil {
 		return err
 	}
-	return errors.Join(t.ask(Wants, wants), t.count(CountCapped, g.capped))
+	return t.ask(Wants, wants)
 }
 
 // grouper makes buckets of documents that come in the order of their keys.
@@ -200,10 +304,9 @@ type grouper struct {
 	members []uint64 // of the open bucket; if it is over the cap, its hubs and some of the other members
 	size    int64    // of the bucket
 	done    int      // how many leading members were emitted already
-	capped  int64    // buckets over the cap
+	key     uint64
 	wants   *extsort.Appender
-	hot     *extsort.Appender // for Pairs. Key: a member of a bucket over the cap, Value: the bucket's number
-	levels  []uint8           // of the buckets over the cap
+	hot     *hotBuckets
 	payload []byte
 }
 
@@ -217,6 +320,7 @@ func (g *grouper) all(keys *extsort.Sorted) error {
 			}
 			last = e.Key
 		}
+		g.key = e.Key
 		return g.add(e.Value)
 	})
 	if err != nil {
@@ -237,11 +341,9 @@ func (g *grouper) add(position uint64) error {
 
 // piece emits the collected members of a bucket over the cap, and keeps its hubs for the next piece.
 func (g *grouper) piece() error {
-	if g.t.plan.Command == Pairs {
-		for _, position := range g.members[g.done:] {
-			if err := g.hot.Add(position, uint64(len(g.levels))); err != nil {
-				return err
-			}
+	for _, position := range g.members[g.done:] {
+		if err := g.hot.add(g.key, position); err != nil {
+			return err
 		}
 	}
 	err := g.emit(lsh.Hubs)
@@ -256,36 +358,12 @@ func (g *grouper) end() (err error) {
 		if len(g.members) > g.done {
 			err = g.piece()
 		}
-		g.capped++
-		g.levels = append(g.levels, uint8(forecast.HotLevel(g.size, limit)))
+		g.hot.end(g.size)
 	} else if len(g.members) > 1 {
 		err = g.emit(len(g.members) - 1)
 	}
 	g.members, g.size, g.done = g.members[:0], 0, 0
 	return err
-}
-
-// emitHot emits, for each document of a bucket over the cap, the level of the smallest such bucket that
-// contains it.
-func (g *grouper) emitHot(hot *extsort.Sorted) error {
-	last, level := uint64(0), uint8(forecast.HotLevels)
-	flush := func() error {
-		if level == forecast.HotLevels {
-			return nil
-		}
-		return g.t.out.add(Hot, g.t.plan.TaskOf(last), nil, last, uint64(level))
-	}
-	err := hot.Visit(func(e extsort.Entry) error {
-		if e.Key != last {
-			if err := flush(); err != nil {
-				return err
-			}
-			last, level = e.Key, forecast.HotLevels
-		}
-		level = min(level, g.levels[e.Value])
-		return nil
-	})
-	return errors.Join(err, flush(), hot.Close())
 }
 
 // emit emits a bucket. Its first members will be compared with all later ones. All pairs go to the task

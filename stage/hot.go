@@ -5,26 +5,88 @@ import (
 	"math"
 	"slices"
 
+	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/forecast"
 	"github.com/alike-dev/alike/internal/sides"
+	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/recipe"
 	"github.com/alike-dev/alike/simjoin"
 )
 
-// Buckets over the cap are hot: only pairs with a hub of the bucket are candidates. For Pairs, an exact
-// join of all hot documents finds the other pairs, as far as forecast.JoinHot finds it worth while.
+// Buckets over the cap are hot: only pairs with a hub of the bucket are candidates. Where all pairs are needed, an exact
+// join of all hot documents finds the others, as far as forecast.JoinHot finds it worth while.
 // forecast.HotFeatures bounds the join, so that one task can do it, with 150 MiB at most.
 
-// joinsHot tells whether hot documents are joined. Pairs that need several keys, or that are compared
-// by signatures, are found by bands only.
-func joinsHot(r recipe.Recipe) bool { return r.BySets() && r.MinKeys() == 1 }
+// joinsHot tells whether hot documents are joined by their sets. Pairs that need several keys, or that are compared by
+// signatures, are found by bands only.
+func joinsHot(r recipe.Recipe) bool {
+	return r.BySets() && (r.MinKeys() == 1 || r.Sample().Size > 0)
+}
+
+// hotBuckets collects the buckets over the cap of a task.
+type hotBuckets struct {
+	t       *task
+	members *extsort.Appender // Key: a member, Value: the bucket's number
+	levels  []uint8           // of the buckets
+}
+
+// withHot calls find with the buckets over the cap that it fills, counts them and, if it is needed, emits for each
+// document of one the level of the smallest such bucket that contains it.
+func (t *task) withHot(find func(h *hotBuckets) error) error {
+	h := &hotBuckets{t: t}
+	members, err := t.space.Sorted(t.ctx, t.space.Sorting("hot", 8, 64), func(to *extsort.Appender) error {
+		h.members = to
+		return find(h)
+	})
+	if err != nil {
+		return err
+	}
+	last, level := uint64(0), uint8(forecast.HotLevels)
+	flush := func() error {
+		if level == forecast.HotLevels {
+			return nil
+		}
+		return t.out.add(Hot, t.plan.TaskOf(last), nil, last, uint64(level))
+	}
+	err = members.Visit(func(e extsort.Entry) error {
+		if e.Key != last {
+			if err := flush(); err != nil {
+				return err
+			}
+			last, level = e.Key, forecast.HotLevels
+		}
+		level = min(level, h.levels[e.Value])
+		return nil
+	})
+	return errors.Join(err, flush(), members.Close(), t.count(CountCapped, int64(len(h.levels))))
+}
+
+// add adds a document to the bucket with a key.
+func (h *hotBuckets) add(key, position uint64) error {
+	if !h.t.plan.comparesHot() {
+		return nil
+	}
+	if _, hamming := h.t.plan.recipe.Distance(); hamming {
+		if err := h.t.out.add(HotMembers, 0, nil, key, position); err != nil {
+			return err
+		}
+	}
+	return h.members.Add(position, uint64(len(h.levels)))
+}
+
+// end ends a bucket of size documents.
+func (h *hotBuckets) end(size int64) {
+	h.levels = append(h.levels, uint8(forecast.HotLevel(size, h.t.plan.BucketCap)))
+}
 
 // hotSets sends the sets of hot documents from stage texts to stage hot. A nil pointer sends none.
 type hotSets struct {
 	t      *task
 	sorted *extsort.Sorted
 	level  extsort.Lookup
+	of     uint64 // level of the document that was asked for last
+	hot    bool   // it has one
 	maker  *recipe.Maker
 	sizes  [forecast.HotLevels]hotSize
 }
@@ -32,7 +94,7 @@ type hotSets struct {
 type hotSize struct{ documents, features uint64 }
 
 func (t *task) newHotSets() (*hotSets, error) {
-	if t.plan.Command != Pairs {
+	if !t.plan.comparesHot() {
 		return nil, nil
 	}
 	sorted, err := t.sorted(8, Hot)
@@ -42,18 +104,27 @@ func (t *task) newHotSets() (*hotSets, error) {
 	return &hotSets{t: t, sorted: sorted, level: extsort.NewLookup(sorted), maker: t.plan.recipe.NewMaker(recipe.MakerOptions{})}, nil
 }
 
-// send sends the set of a document if it is hot, unless the documents of this task up to its level
-// have more features than stage hot joins at all.
-func (h *hotSets) send(d *Document, set []byte) error {
+// has tells whether a document is hot. Positions must ascend from call to call.
+func (h *hotSets) has(position uint64) bool {
 	if h == nil {
+		return false
+	}
+	h.of, h.hot = h.level.Find(position) // the lowest of its levels
+	return h.hot
+}
+
+// send sends the set or signature of the document that was asked for last, if it is hot: a set unless the documents of
+// this task up to its level have more features than stage hot joins at all.
+func (h *hotSets) send(d *Document, payload []byte) error {
+	if h == nil || !h.hot {
 		return nil
 	}
-	level, found := h.level.Find(d.Position) // the lowest of its levels
-	if !found {
-		return nil
-	}
+	level, r := h.of, h.t.plan.recipe
 	if level >= forecast.HotLevels {
 		return errParts
+	}
+	if _, hamming := r.Distance(); hamming {
+		return h.t.out.add(HotSets, 0, payload, d.Position, level, 0, 0)
 	}
 	made := h.maker.Make(d.Text)
 	defer h.maker.Trim()
@@ -63,10 +134,10 @@ func (h *hotSets) send(d *Document, set []byte) error {
 	for _, n := range h.sizes[:level+1] {
 		below += n.features
 	}
-	if below > forecast.HotFeatures || !joinsHot(h.t.plan.recipe) {
+	if below > forecast.HotFeatures || !joinsHot(r) {
 		return nil
 	}
-	return h.t.out.add(HotSets, 0, set, d.Position, level, made.Digest[0], uint64(made.Features))
+	return h.t.out.add(HotSets, 0, payload, d.Position, level, made.Digest[0], uint64(made.Features))
 }
 
 func (h *hotSets) close() (err error) {
@@ -81,12 +152,35 @@ func (h *hotSets) close() (err error) {
 	return errors.Join(err, h.level.Close(), h.sorted.Close())
 }
 
-// hot joins the documents of hot buckets.
-func hot(t *task) error {
-	documents := uint64(0)
-	if err := t.each(Totals, func(r row) error { documents += r.words[0]; return nil }); err != nil {
-		return err
+// hotJoins returns the work of stage hot.
+func hotJoins(hamming bool) func(t *task) error {
+	return func(t *task) error {
+		documents := uint64(0)
+		if err := t.each(Totals, func(r row) error { documents += r.words[0]; return nil }); err != nil {
+			return err
+		}
+		if hamming {
+			return t.compareNear(int(documents))
+		}
+		return t.joinHot(int(documents))
 	}
+}
+
+// hotEdge emits an edge of stage hot.
+func (t *task) hotEdge(a, b uint64, similarity uint64) error {
+	if t.plan.Command == Dedup {
+		if err := t.out.add(HotLinks, 0, nil, a, b); err != nil {
+			return err
+		}
+	}
+	if !t.plan.wantsAll() {
+		return nil
+	}
+	return t.out.add(HotEdges, t.plan.TaskOf(a), nil, a, b, similarity)
+}
+
+// joinHot joins the documents of hot buckets.
+func (t *task) joinHot(documents int) error {
 	var sizes [forecast.HotLevels]uint64
 	var features [forecast.HotLevels]sides.Features
 	err := t.each(HotSizes, func(r row) error {
@@ -105,7 +199,7 @@ func hot(t *task) error {
 		return err
 	}
 	j := &hotJoin{t: t}
-	end, err := forecast.JoinHot(&features, int(documents), j.judge, j.join)
+	end, err := forecast.JoinHot(&features, documents, j.judge, j.join)
 	if err != nil {
 		return err
 	}
@@ -150,8 +244,17 @@ func (j *hotJoin) judge(end int) (forecast.Forecast, error) {
 	if err := j.load(end); err != nil {
 		return forecast.Forecast{}, err
 	}
-	all, r := sides.Self(), j.t.plan.recipe
-	return forecast.Of(forecast.Options{Recipe: r, Sides: &all, Threshold: r.Threshold(), Cap: j.t.plan.BucketCap}, j)
+	policy, p := j.sides(), j.t.plan
+	return forecast.Of(forecast.Options{Recipe: p.recipe, Sides: &policy, Threshold: p.edges.Threshold, Cap: p.BucketCap}, j)
+}
+
+// sides says which of the loaded documents may be compared, by their numbers.
+func (j *hotJoin) sides() sides.Policy {
+	inputs := slices.IndexFunc(j.found, func(d hotDocument) bool { return !j.t.plan.reference(d.position) })
+	if inputs < 0 {
+		inputs = len(j.found)
+	}
+	return sides.Against(inputs)
 }
 
 // Each implements forecast.Documents.
@@ -178,7 +281,7 @@ func (j *hotJoin) join(_ int, limit int64) (done bool, err error) {
 	for i, d := range j.found {
 		sets[i] = d.set
 	}
-	index := simjoin.NewIndex(sets, j.t.plan.recipe.Threshold())
+	index := simjoin.NewIndex(sets, j.t.plan.edges.Threshold)
 	j.edges, err = j.t.space.Sorted(j.t.ctx, j.t.space.Sorting("hot-edges", 4, 64), func(to *extsort.Appender) error {
 		return j.eachEdge(index, limit, to)
 	})
@@ -189,37 +292,38 @@ func (j *hotJoin) join(_ int, limit int64) (done bool, err error) {
 }
 
 func (j *hotJoin) eachEdge(index *simjoin.Index, limit int64, to *extsort.Appender) error {
-	of := j.t.plan.recipe.Threshold().Measure()
-	add := func(a, b uint32, inter, sizeA, sizeB uint32) error {
+	policy := j.sides()
+	return j.t.eachMatch(index, func(m measure.Match) error {
+		if !policy.Meet(uint32(m.A), uint32(m.B)) {
+			return nil
+		}
 		if limit--; limit < 0 {
 			return errManyEdges
 		}
-		similarity := of.Similarity(uint64(inter), uint64(sizeA), uint64(sizeB))
-		return to.Add(uint64(min(a, b))<<32|uint64(max(a, b)), math.Float64bits(similarity))
-	}
-	for g := range index.Len() {
-		own, size := index.Members(g), uint32(index.Size(g))
-		for i, a := range own {
-			for _, b := range own[i+1:] {
-				if err := add(a, b, size, size, size); err != nil {
-					return err
-				}
+		if m.A > m.B {
+			m = engine.Turned(m)
+		}
+		edges, n := j.t.plan.edges.Of(m, policy.Reference(uint32(m.A)))
+		for _, e := range edges[:n] {
+			if err := to.Add(e.A<<32|e.B, math.Float64bits(e.Similarity)); err != nil {
+				return err
 			}
+		}
+		return nil
+	})
+}
+
+// eachMatch visits the pairs of an index.
+func (t *task) eachMatch(x *simjoin.Index, visit func(m measure.Match) error) error {
+	for g := range x.Len() {
+		if err := engine.EachOfEqual(x, g, visit); err != nil {
+			return err
 		}
 	}
 	var p simjoin.Prober
-	for piece := range index.Pieces() {
-		if err := j.t.ctx.Err(); err != nil {
+	for piece := range x.Pieces() {
+		if err := errors.Join(t.ctx.Err(), engine.EachOfPiece(x, &p, piece, visit)); err != nil {
 			return err
-		}
-		for m := range index.Pairs(&p, piece) {
-			for _, a := range index.Members(m.B) {
-				for _, b := range index.Members(m.A) {
-					if err := add(a, b, m.Intersection, uint32(index.Size(m.B)), uint32(index.Size(m.A))); err != nil {
-						return err
-					}
-				}
-			}
 		}
 	}
 	return nil
@@ -231,8 +335,7 @@ func (j *hotJoin) emit() error {
 		return nil
 	}
 	err := j.edges.Visit(func(e extsort.Entry) error {
-		a, b := j.found[e.Key>>32].position, j.found[uint32(e.Key)].position
-		return j.t.out.add(HotEdges, j.t.plan.TaskOf(a), nil, a, b, e.Value)
+		return j.t.hotEdge(j.found[e.Key>>32].position, j.found[uint32(e.Key)].position, e.Value)
 	})
 	return errors.Join(err, j.edges.Close())
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 
+	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/measure"
@@ -12,7 +13,8 @@ import (
 // crowd tells whether member i of a class of equal documents belongs to its crowd: if the class is over
 // the bucket cap, all but its first members do. Pairs of two documents of crowds are not listed.
 func (t *task) crowd(class []uint64, i int) bool {
-	return len(class) > t.plan.BucketCap && i >= lsh.Hubs
+	limit := t.plan.BucketCap
+	return limit > 0 && len(class) > limit && i >= lsh.Hubs
 }
 
 // classReader looks up classes of equal documents by representatives that ascend from call to call.
@@ -64,16 +66,23 @@ func (c *classed) each(visit func(class []uint64, r row) error) error {
 
 func (c *classed) close() error { return errors.Join(c.rows.close(), c.copies.Close()) }
 
-// pair emits a pair of documents to the task of the later document.
+// pair emits a pair of documents to the task of the second one: of the later one or, by containment, of the one that
+// has the other.
 func (t *task) pair(s Stream, a, b, similarity uint64) error {
-	a, b = min(a, b), max(a, b)
+	if t.plan.edges.Threshold.Measure().Symmetric() {
+		a, b = min(a, b), max(a, b)
+	}
 	return t.out.add(s, t.plan.TaskOf(b), nil, a, b, similarity)
 }
 
 // left replaces the first document of each edge by all members of its class, and makes the pairs
 // within classes.
 func left(t *task) error {
-	edges, err := t.classed(Edges, HotEdges)
+	found := []Stream{Edges}
+	if t.plan.comparesHot() {
+		found = append(found, HotEdges)
+	}
+	edges, err := t.classed(found...)
 	if err != nil {
 		return err
 	}
@@ -96,18 +105,38 @@ func left(t *task) error {
 
 // copyPairs makes the pairs within classes.
 func (t *task) copyPairs(copies *extsort.Sorted) error {
+	of := t.plan.edges.Threshold.Measure()
+	sizes, err := t.space.Sorted(t.ctx, t.space.Sorting("sizes", 8, 64), func(to *extsort.Appender) error {
+		if of != measure.Overlap {
+			return nil
+		}
+		return t.each(Copies, func(r row) error { return to.Add(r.words[0], r.words[1]) })
+	})
+	if err != nil {
+		return err
+	}
+	size := extsort.NewLookup(sizes)
 	c := classReader{from: copies.Reader()}
 	for e, ok := c.from.Peek(); ok; e, ok = c.from.Peek() {
 		class := c.of(e.Key)
+		n, known := size.Find(e.Key)
+		if !known {
+			n = 1
+		}
+		similarity := math.Float64bits(engine.OfCopies(of, n))
 		for i, a := range class {
 			for j := i + 1; j < len(class) && !(t.crowd(class, i) && t.crowd(class, j)); j++ {
-				if err := t.pair(CopyPairs, a, class[j], math.Float64bits(1)); err != nil {
-					return errors.Join(err, c.from.Close())
+				err = errors.Join(err, t.pair(CopyPairs, a, class[j], similarity))
+				if !of.Symmetric() {
+					err = errors.Join(err, t.pair(CopyPairs, class[j], a, similarity))
 				}
 			}
 		}
+		if err != nil {
+			break
+		}
 	}
-	return c.from.Close()
+	return errors.Join(err, c.from.Close(), size.Close(), sizes.Close())
 }
 
 // right replaces the second document of each edge by all members of its class.
@@ -160,7 +189,7 @@ func (n *nameReader) of(position uint64) ([]byte, error) {
 
 func (n *nameReader) close() error { return errors.Join(n.at.Close(), n.cards.close()) }
 
-// named adds the name of the later document to each pair.
+// named adds the name of the second document to each pair.
 func named(t *task) error {
 	names, err := t.nameReader()
 	if err != nil {
@@ -180,7 +209,7 @@ func named(t *task) error {
 	return errors.Join(err, pairs.close(), names.close())
 }
 
-// list makes the lines of the list for the pairs whose earlier document belongs to the task.
+// list makes the lines of the list for the pairs whose first document belongs to the task.
 func list(t *task) error {
 	names, err := t.nameReader()
 	if err != nil {
@@ -195,7 +224,7 @@ func list(t *task) error {
 	var similarity []byte
 	var last [2]uint64
 	err = pairs.each(func(a uint64, r row) error {
-		// For each a, the later documents b come in ascending order, because stage named sorts by them.
+		// For each a, the documents b come in ascending order, because stage named sorts by them.
 		// Several tasks may have found the same pair.
 		if b := r.words[1]; last != [2]uint64{a, b} {
 			last = [2]uint64{a, b}

@@ -10,7 +10,10 @@ import (
 	"strconv"
 
 	"github.com/alike-dev/alike/cluster"
+	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/internal/sides"
+	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/recipe"
 )
 
@@ -24,12 +27,17 @@ const (
 // Plan has all that the results of stages depend on, except the documents. Make one as a literal, then
 // call Settle.
 type Plan struct {
-	Version   int     `json:"version"`          // PlanVersion
-	Command   string  `json:"command"`          // Dedup, Pairs or Join
-	Recipe    string  `json:"recipe,omitempty"` // for Dedup and Pairs of texts: the line of a recipe with bands
-	BucketCap int     `json:"bucket_cap,omitempty"`
-	Keep      string  `json:"keep,omitempty"` // keep rule of Dedup; "": the default
-	Join      *Tables `json:"join,omitempty"` // for Join, and for Dedup of records: in place of Recipe and BucketCap
+	Version   int    `json:"version"`              // PlanVersion
+	Command   string `json:"command"`              // Dedup, Pairs or Join
+	Recipe    string `json:"recipe,omitempty"`     // for Dedup and Pairs of texts: the line of a recipe with bands
+	BucketCap int    `json:"bucket_cap,omitempty"` // 0: pairs of any number of copies are listed; only for recipes without keys
+	Keep      string `json:"keep,omitempty"`       // keep rule of Dedup; "": the default
+	Star      bool   `json:"star,omitempty"`       // Dedup removes only documents similar to the kept one itself; always by containment
+	// References is the number of the first files that are references: Dedup removes what is like their documents.
+	References int `json:"references,omitempty"`
+	// Listed says that Dedup lists the names of kept documents that are files of their own, in place of copying them.
+	Listed bool    `json:"listed,omitempty"`
+	Join   *Tables `json:"join,omitempty"` // for Join, and for Dedup of records: in place of Recipe and BucketCap
 	// Partitions is the number of tasks of the stages that divide rows by hashes, 1 or more.
 	Partitions int `json:"partitions"`
 	// FirstFiles has, for each task of the stages that divide rows by documents, the number of its
@@ -41,11 +49,13 @@ type Plan struct {
 
 	recipe recipe.Recipe
 	keep   cluster.Keep
+	edges  engine.Edges
+	sides  sides.Policy // of the numbers of files
 	id     uint64
 }
 
 // PlanVersion is the version of the form of plans and of the results of stages.
-const PlanVersion = 7
+const PlanVersion = 8
 
 // MaxPartitions is the largest Plan.Partitions and the largest length of Plan.FirstFiles.
 const MaxPartitions = 1 << 16
@@ -103,6 +113,9 @@ func (p *Plan) digestWith(inputs string) (string, error) {
 
 // settleRecords settles a Join, or a Dedup of records.
 func (p *Plan) settleRecords() (err error) {
+	if p.Star || p.References > 0 || p.Listed {
+		return errors.New("stars, references and files of one document are of texts")
+	}
 	if err := p.Join.validate(p.Command == Dedup); err != nil {
 		return err
 	}
@@ -123,31 +136,68 @@ func parseKeep(rule string) (cluster.Keep, error) {
 
 // settleTexts settles a Dedup or Pairs of texts.
 func (p *Plan) settleTexts() (err error) {
-	if p.recipe, err = recipe.Parse(p.Recipe); err != nil {
+	if err := p.Decide(); err != nil {
 		return err
 	}
-	if err := Supports(p.recipe); err != nil {
-		return err
-	}
-	if p.BucketCap < 2 {
+	if p.BucketCap < 2 && (p.BucketCap != 0 || p.recipe.Keys() > 0) {
 		return errors.New("bucket cap must be 2 or more")
+	}
+	if p.recipe.Sample().Agree >= 1<<(voteBits-1) {
+		return errors.New("too many features of a sample must agree")
+	}
+	if p.References > 0 && (p.Command != Dedup || !slices.Contains(p.FirstFiles, p.References)) {
+		return errors.New("references are of Dedup only, and have tasks of their own")
 	}
 	p.keep, err = parseKeep(p.Keep)
 	return err
 }
 
-// Supports returns an error that says why stages cannot run by a recipe, or nil if they can.
-func Supports(r recipe.Recipe) error {
+// Decide sets what follows from the fields Command, Recipe, Star and References of a plan of texts: Stages depends on
+// that. Settle calls it; call it where the stages of an unfinished plan are needed.
+func (p *Plan) Decide() (err error) {
+	if p.recipe, err = recipe.Parse(p.Recipe); err != nil {
+		return err
+	}
+	p.sides = sides.Against(p.References)
+	p.edges = engine.Edges{Threshold: p.recipe.Threshold()}
+	if p.Command == Dedup && engine.ByParts(p.edges.Threshold.Measure()) {
+		p.Star, p.edges.RemovesParts = true, true
+		p.edges.Threshold, err = measure.NewThreshold(measure.Containment, p.edges.Threshold.Float())
+	}
+	return errors.Join(err, supports(p.Command, p.recipe))
+}
+
+// supports returns an error that says why a command cannot run by a recipe, or nil if it can.
+func supports(command string, r recipe.Recipe) error {
 	_, hamming := r.Distance()
 	switch {
 	case hamming:
-		return errors.New("a Hamming distance is decided on one machine only: leave it out, or take a threshold")
-	case r.Sample().Size > 0 || !r.Threshold().Measure().Symmetric():
-		return fmt.Errorf("%s is looked for on one machine only: take jaccard, weighted-jaccard, cosine or dice", r.Threshold().Measure())
-	case r.Keys() == 0:
-		return errors.New("pairs are found by bands only on several machines: take candidates lsh, and a threshold for which there are bands")
+		return nil
+	case r.Threshold() == (measure.Threshold{}):
+		return errors.New("the recipe decides nothing: take a threshold or a distance")
+	case command == Dedup && r.Threshold().Measure() == measure.Overlap:
+		return errors.New("a number of common features does not say that a document can be done without: remove by measure jaccard or containment, or list pairs by overlap")
 	}
 	return nil
+}
+
+// reference tells whether the document at a position is a reference.
+func (p *Plan) reference(position uint64) bool { return p.sides.Reference(fileOf(position)) }
+
+// meet tells whether two documents may be compared.
+func (p *Plan) meet(a, b uint64) bool { return p.sides.Meet(fileOf(a), fileOf(b)) }
+
+// fileOf returns the number of a document's file.
+func fileOf(position uint64) uint32 { return uint32(position >> 32) }
+
+// wantsAll tells whether all similar pairs are needed, and not only enough of them to connect clusters.
+func (p *Plan) wantsAll() bool { return p.Command == Pairs || p.Star }
+
+// comparesHot tells whether documents of buckets over the cap are compared in stage hot: for clusters pairs with
+// the hubs of a bucket suffice, unless they are of fingerprints.
+func (p *Plan) comparesHot() bool {
+	_, hamming := p.recipe.Distance()
+	return p.recipe.Keys() > 0 && (p.wantsAll() || hamming)
 }
 
 // ID returns Digest as a number. All blocks of the plan have it.

@@ -38,43 +38,91 @@ func (p *Plan) Stages() []Stage {
 	if p.Join != nil {
 		return namedStreams(p.recordStages())
 	}
-	files := len(p.FirstFiles)
-	dedup := p.Command == Dedup
-	either := func(d, other Stream) Stream {
-		if dedup {
-			return d
+	return namedStreams(p.textStages())
+}
+
+// textStages returns the stages of a Dedup or Pairs of texts. A stream that a plan does not need is zero.
+func (p *Plan) textStages() []Stage {
+	files, dedup := len(p.FirstFiles), p.Command == Dedup
+	when := func(wanted bool, s Stream) Stream {
+		if wanted {
+			return s
 		}
-		return other
+		return 0
 	}
+	hot := p.comparesHot()
 	all := []Stage{
-		{Name: "sketch", Tasks: files, Documents: true, writes: []Stream{Rows, Names, Cards, either(Damaged, Totals), Counts}, run: sketch},
-		{Name: "names", Tasks: p.Partitions, reads: []Stream{Names}, writes: []Stream{Skips, Repeats}, run: names},
-		{Name: "classes", Tasks: p.Partitions, reads: []Stream{Rows, Skips}, writes: []Stream{Keys, Copies, either(CopyEdges, 0)}, run: classes},
-		{Name: "group", Tasks: p.Partitions, reads: []Stream{Keys}, writes: []Stream{Buckets, Wants, either(0, Hot), Counts}, run: group},
-		{Name: "texts", Tasks: files, reads: []Stream{Wants, either(0, Hot)}, Documents: true, writes: []Stream{Sets, either(OwnSets, HotSizes), either(0, HotSets)}, run: texts},
-		{Name: "verify", Tasks: p.Partitions, reads: []Stream{Buckets, Sets}, writes: []Stream{either(ForestEdges, Edges), Counts}, run: verify},
+		{Name: "sketch", Tasks: files, Documents: true, writes: []Stream{Rows, Names, Cards, when(dedup, Damaged), when(hot, Totals), Counts}, run: sketch},
+		{Name: "names", Tasks: p.Partitions, reads: []Stream{Names}, writes: []Stream{Skips, Repeats, when(p.References > 0, Renames)}, run: names},
 	}
-	if dedup {
-		all = append(all, p.forests()...)
-		all = append(all,
-			Stage{Name: "members", Tasks: files, reads: []Stream{Cards, Copies, OwnSets, Labels}, writes: []Stream{Members}, run: members},
-			Stage{Name: "clusters", Tasks: p.Partitions, reads: []Stream{Members}, writes: []Stream{Fates, Counts}, run: clusters},
-			Stage{Name: Write, Tasks: files, reads: []Stream{Fates, Repeats, Damaged}, Documents: true, writes: []Stream{RemovedText, ClustersText, Drops, Counts}, run: write},
-		)
-	} else {
-		all = append(all,
-			Stage{Name: "hot", Tasks: 1, reads: []Stream{Totals, HotSizes, HotSets}, writes: []Stream{HotEdges, Counts}, run: hot},
-			Stage{Name: "left", Tasks: files, reads: []Stream{Edges, HotEdges, Copies}, writes: []Stream{Halves, CopyPairs}, run: left},
+	found := []Stream{when(p.wantsAll(), Edges), when(dedup, ForestEdges), Counts}
+	all = append(all, p.candidateStages(found)...)
+	if hot {
+		_, hamming := p.recipe.Distance()
+		all = append(all, Stage{Name: "hot", Tasks: 1, reads: []Stream{Totals, HotSizes, HotSets, when(hamming, HotMembers)},
+			writes: []Stream{when(p.wantsAll(), HotEdges), when(dedup, HotLinks), Counts}, run: hotJoins(hamming)})
+	}
+	edges := []Stream{Edges, when(hot, HotEdges)}
+	if !dedup {
+		return append(all,
+			Stage{Name: "left", Tasks: files, reads: append(edges, Copies), writes: []Stream{Halves, CopyPairs}, run: left},
 			Stage{Name: "right", Tasks: files, reads: []Stream{Halves, Copies}, writes: []Stream{PairsFound}, run: right},
 			Stage{Name: "named", Tasks: files, reads: []Stream{PairsFound, CopyPairs, Cards}, writes: []Stream{NamedPairs}, run: named},
 			Stage{Name: Write, Tasks: files, reads: []Stream{NamedPairs, Cards, Repeats}, writes: []Stream{PairsText, Counts}, run: list},
+			Stage{Name: Publish, Tasks: 1, reads: []Stream{PairsText, Counts}},
 		)
 	}
-	publish := Stage{Name: Publish, Tasks: 1, reads: []Stream{PairsText, Counts}}
-	if dedup {
-		publish.reads = []Stream{RemovedText, ClustersText, Counts}
+	if !p.Star {
+		edges = nil
 	}
-	return namedStreams(append(all, publish))
+	all = append(all, p.forests()...)
+	return append(all,
+		Stage{Name: "members", Tasks: files, reads: append(edges, Cards, Copies, OwnSets, Labels, when(p.References > 0, Renames)), writes: []Stream{Members, when(p.Star, StarEdges)}, run: members},
+		Stage{Name: "clusters", Tasks: p.Partitions, reads: []Stream{Members, when(p.Star, StarEdges)}, writes: []Stream{Fates, Counts}, run: clusters},
+		Stage{Name: Write, Tasks: files, reads: []Stream{Fates, Repeats, Damaged, when(p.Listed, Cards)}, Documents: true,
+			writes: []Stream{RemovedText, ClustersText, Drops, when(p.Listed, KeptText), Counts}, run: write},
+		Stage{Name: Publish, Tasks: 1, reads: []Stream{RemovedText, ClustersText, when(p.Listed, KeptText), Counts}},
+	)
+}
+
+// candidateStages returns the stages from classes to verified pairs: by buckets of equal keys, by samples or, if the
+// recipe has no keys, by joining all sets.
+func (p *Plan) candidateStages(found []Stream) []Stage {
+	files, hashes, dedup := len(p.FirstFiles), p.Partitions, p.Command == Dedup
+	classed := func(writes ...Stream) Stage {
+		writes = append(writes, Copies)
+		if dedup {
+			writes = append(writes, CopyEdges)
+		}
+		return Stage{Name: "classes", Tasks: hashes, reads: []Stream{Rows, Skips}, writes: writes, run: classes}
+	}
+	texted := Stage{Name: "texts", Tasks: files, reads: []Stream{Wants}, Documents: true, writes: []Stream{Sets}, run: texts}
+	if dedup {
+		texted.writes = append(texted.writes, OwnSets)
+	}
+	if p.recipe.Keys() == 0 {
+		return []Stage{classed(Wants), texted, {Name: "verify", Tasks: hashes, reads: []Stream{Sets}, writes: found, run: joinAll}}
+	}
+	var hot []Stream
+	if p.comparesHot() {
+		hot = []Stream{Hot}
+		texted.reads, texted.writes = append(texted.reads, Hot), append(texted.writes, HotSizes, HotSets)
+	}
+	verified := Stage{Name: "verify", Tasks: hashes, reads: []Stream{Buckets, Sets}, writes: found, run: verify}
+	if p.recipe.Sample().Size > 0 {
+		return []Stage{
+			classed(Keys, Looks),
+			{Name: "filter", Tasks: hashes, reads: []Stream{Keys}, writes: []Stream{Filters}, run: filter},
+			{Name: "look", Tasks: files, reads: []Stream{Filters, Looks}, Documents: true, writes: []Stream{Sampled}, run: look},
+			{Name: "group", Tasks: hashes, reads: []Stream{Sampled}, writes: append(hot, Votes, Counts), run: vote},
+			{Name: "agree", Tasks: hashes, reads: []Stream{Votes}, writes: []Stream{Buckets, Wants}, run: agree},
+			texted, verified,
+		}
+	}
+	if _, hamming := p.recipe.Distance(); hamming {
+		hot = append(hot, HotMembers)
+	}
+	return []Stage{classed(Keys), {Name: "group", Tasks: hashes, reads: []Stream{Keys}, writes: append(hot, Buckets, Wants, Counts), run: group}, texted, verified}
 }
 
 // recordStages returns the stages of a Join, or of Dedup of records.
@@ -113,6 +161,9 @@ func (p *Plan) recordStages() []Stage {
 func (p *Plan) forests() (all []Stage) {
 	tasks := p.Partitions
 	from := []Stream{ForestEdges, CopyEdges}
+	if p.comparesHot() {
+		from = append(from, HotLinks)
+	}
 	for to := Forests; ; to++ {
 		tasks = (tasks + mergeWidth - 1) / mergeWidth
 		if tasks == 1 {

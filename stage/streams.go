@@ -12,28 +12,36 @@ const (
 	Totals              // number of documents of a task
 	Rows                // position, digest, check; payload: keys
 	Names               // hash of the name, position, partition of Rows<<1 | name was made of path and line; payload: the name
-	Cards               // position, bytes of the text, flags; payload: name and field
+	Cards               // position, bytes of the text, flags; payload: name, field and, of a reference, its other name
 	Skips               // position of a document that is skipped because another one has its name
 	Repeats             // the same, and position of the other one, for the task of the document
+	Renames             // position of a reference whose name is that of an input, too
 	Damaged             // position of a record that cannot be used
 	Keys                // key, position of a representative
-	Copies              // representative, position of an equal document; to the task of the latter, or of the former for Pairs
+	Copies              // representative, features of its set if pairs are found without keys, position of an equal document; to the task of the latter, or of the former for Pairs
 	CopyEdges           // representative, position
-	Hot                 // position of a member of a bucket over the cap, level of the bucket; for Pairs
+	Hot                 // position of a member of a bucket over the cap, level of the bucket
+	HotMembers          // key of a bucket over the cap, position of a member; by distance
+	Looks               // position of a representative, of which all features are compared with samples
+	Filters             // partition of Sampled, payload: filter of the keys there that are in samples
+	Sampled             // key, votes that a document lacks<<56 | its position
+	Votes               // position a, position b<<8 | 1 if the votes are of the sample of b<<7 | votes
 	Buckets             // number of leading members to pair with all later ones; payload: positions, ascending, 8 bytes each
 	Wants               // position, partition of Buckets that needs its set
 	Sets                // position; payload: features, 8 bytes each, or signature
 	OwnSets             // the same, for the task of the document
 	HotSizes            // level, number of its documents, number of their features
 	HotSets             // position, level, digest, features with repeats; payload: features, 8 bytes each
-	HotEdges            // positions a < b, bits of the similarity
+	HotEdges            // positions a < b (by containment: a inside b), bits of the similarity
+	HotLinks            // the same without similarity, for Dedup
 	ForestEdges         // positions a < b
-	Edges               // positions a < b, bits of the similarity
+	Edges               // positions a < b (by containment: a inside b), bits of the similarity
 	Labels              // position, smallest position of its cluster
+	StarEdges           // label, positions a and b
 	Members             // label, position, representative, bytes of the text, flags; payload: name, field and set
 	Fates               // position, 1 if removed, bits of the similarity; payload: names of document, cluster and kept document
 	Halves              // representative b, document a, bits of the similarity, 1 if a is in a crowd
-	PairsFound          // positions a < b, bits of the similarity
+	PairsFound          // positions a < b (by containment: a inside b), bits of the similarity
 	CopyPairs           // the same, of equal documents
 	NamedPairs          // the same; payload: name of b
 	TableRows           // file of a table, number of its usable records
@@ -53,6 +61,7 @@ const (
 	RemovedText         // payload: lines of removed.csv
 	ClustersText        // payload: lines of clusters.csv
 	PairsText           // payload: lines of the list of pairs
+	KeptText            // payload: lines of the list of kept documents that are files of their own
 	Counts              // number of a Count, amount
 	Forests             // positions a < b; a stream for each level of the tree
 	streamsEnd   = Forests + levels
@@ -84,11 +93,17 @@ var streams = [streamsEnd]streamForm{
 	Cards:        {"cards", 3, true, byDocuments},
 	Skips:        {"skips", 1, false, byHash},
 	Repeats:      {"repeats", 2, false, byDocuments},
+	Renames:      {"renames", 1, false, byDocuments},
 	Damaged:      {"damaged", 1, false, byDocuments},
 	Keys:         {"keys", 2, false, byHash},
-	Copies:       {"copies", 2, false, byDocuments},
+	Copies:       {"copies", 3, false, byDocuments},
 	CopyEdges:    {"copy-edges", 2, false, byTree},
 	Hot:          {"hot", 2, false, byDocuments},
+	HotMembers:   {"hot-members", 2, false, byOne},
+	Looks:        {"looks", 1, false, byDocuments},
+	Filters:      {"filters", 1, true, byDocuments},
+	Sampled:      {"sampled", 2, false, byHash},
+	Votes:        {"votes", 2, false, byHash},
 	Buckets:      {"buckets", 1, true, byHash},
 	Wants:        {"wants", 2, false, byDocuments},
 	Sets:         {"sets", 1, true, byHash},
@@ -96,9 +111,11 @@ var streams = [streamsEnd]streamForm{
 	HotSizes:     {"hot-sizes", 3, false, byOne},
 	HotSets:      {"hot-sets", 4, true, byOne},
 	HotEdges:     {"hot-edges", 3, false, byDocuments},
+	HotLinks:     {"hot-links", 2, false, byTree},
 	ForestEdges:  {"forest-edges", 2, false, byTree},
 	Edges:        {"edges", 3, false, byDocuments},
 	Labels:       {"labels", 2, false, byDocuments},
+	StarEdges:    {"star-edges", 3, false, byHash},
 	Members:      {"members", 5, true, byHash},
 	Fates:        {"fates", 3, true, byDocuments},
 	Halves:       {"halves", 4, false, byDocuments},
@@ -121,6 +138,7 @@ var streams = [streamsEnd]streamForm{
 	Drops:        {"drops", 1, false, byDocuments},
 	RemovedText:  {"removed-text", 0, true, byOne},
 	ClustersText: {"clusters-text", 0, true, byOne},
+	KeptText:     {"kept-text", 0, true, byOne},
 	PairsText:    {"pairs-text", 0, true, byOne},
 	Counts:       {"counts", 2, false, byOne},
 }

@@ -15,6 +15,8 @@ import (
 type Document struct {
 	Position uint64 // file<<32 | number in the file; records that cannot be used are counted too
 	Name     []byte // its id, or its path and line
+	Place    []byte // of a reference: its path and line behind engine.AgainstPrefix
+	Whole    bool   // it is a file of its own, which is listed and not copied
 	Made     bool   // the name was made of path and line; for Join: the record has no id
 	Text     []byte
 	Fields   [][]byte // of a record, in place of Text: values of Tables.Columns, then of Tables.Others

@@ -8,8 +8,11 @@ import (
 
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/internal/components"
+	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/recipe"
+	"github.com/alike-dev/alike/simjoin"
 )
 
 // texts makes the sets of the documents in buckets, by reading their texts again.
@@ -23,7 +26,11 @@ func texts(t *task) error {
 		return wants.close(err)
 	}
 	maker := newSetMaker(t.plan.recipe)
-	_, err = t.in.Documents(t.ctx, wants.has, func(d *Document) error {
+	wanted := func(position uint64) bool {
+		asked, isHot := wants.has(position), hot.has(position)
+		return asked || isHot
+	}
+	_, err = t.in.Documents(t.ctx, wanted, func(d *Document) error {
 		if d.Damaged {
 			return nil
 		}
@@ -96,11 +103,65 @@ func (c *comparer) load(side int, payload []byte) {
 	c.sets[side] = wordsOf(c.sets[side][:0], payload)
 }
 
-func (c *comparer) compare() (similarity float64, wanted bool) {
-	if c.bySets {
-		return c.by.Sets(c.sets[0], c.sets[1])
+// edges returns the edges between two documents that are loaded, a < b.
+func (c *comparer) edges(p *Plan, a, b uint64) (edges [2]engine.Edge, n int) {
+	if !c.bySets {
+		similarity, wanted := c.by.Signatures(c.signs[0], c.signs[1])
+		if !wanted {
+			return edges, 0
+		}
+		edges[0] = engine.Edge{A: a, B: b, Similarity: similarity}
+		return edges, 1
 	}
-	return c.by.Signatures(c.signs[0], c.signs[1])
+	inter, wanted := simjoin.Verify(c.sets[0], c.sets[1], p.edges.Threshold.Undirected())
+	if !wanted {
+		return edges, 0
+	}
+	return p.edges.Of(measure.Match{A: a, B: b, Intersection: uint64(inter), SizeA: uint64(len(c.sets[0])), SizeB: uint64(len(c.sets[1]))}, p.reference(a))
+}
+
+// rate returns the similarity of two documents that are loaded, with which the second is removed in favour of the first.
+func (c *comparer) rate(p *Plan, reference bool) (similarity float64) {
+	if !c.bySets {
+		similarity, _ = c.by.Signatures(c.signs[0], c.signs[1])
+		return similarity
+	}
+	m := measure.Match{Intersection: uint64(simjoin.Intersection(c.sets[0], c.sets[1])), SizeA: uint64(len(c.sets[0])), SizeB: uint64(len(c.sets[1]))}
+	edges, _ := p.edges.Of(m, reference)
+	return edges[0].Similarity
+}
+
+// linker emits the edges that a task finds.
+type linker struct {
+	t     *task
+	links *cluster.UnionFind // of Dedup, by numbers of sets
+}
+
+func (t *task) newLinker(sets int) *linker {
+	l := &linker{t: t}
+	if t.plan.Command == Dedup {
+		l.links = cluster.New(sets)
+	}
+	return l
+}
+
+// needless tells whether a pair, given by the numbers of its sets, need not be compared: earlier edges connect it.
+func (l *linker) needless(i, j int) bool {
+	return !l.t.plan.wantsAll() && l.links.Find(uint32(i)) == l.links.Find(uint32(j))
+}
+
+// add emits an edge between sets i and j: all edges if they are needed, and for Dedup a spanning forest.
+func (l *linker) add(e engine.Edge, i, j int) error {
+	p := l.t.plan
+	if p.wantsAll() {
+		if err := l.t.out.add(Edges, p.TaskOf(e.A), nil, e.A, e.B, math.Float64bits(e.Similarity)); err != nil {
+			return err
+		}
+	}
+	if l.links == nil || !l.links.Union(uint32(i), uint32(j)) {
+		return nil
+	}
+	return l.t.out.add(ForestEdges, l.t.number/mergeWidth, nil, e.A, e.B)
 }
 
 // verifier compares the candidate pairs of one task.
@@ -108,12 +169,12 @@ type verifier struct {
 	t       *task
 	sets    *payloads
 	compare *comparer
-	left    int                // number of the set that is loaded as side 0; -1: none
-	links   *cluster.UnionFind // of Dedup, by numbers of sets
+	left    int // number of the set that is loaded as side 0; -1: none
+	links   *linker
 }
 
-// verify compares the pairs that share enough buckets. For Dedup it emits a spanning forest only, and does
-// not compare a pair that earlier edges already connect.
+// verify compares the pairs that share enough buckets. Where clusters suffice it emits a spanning forest only, and
+// does not compare a pair that earlier edges already connect.
 func verify(t *task) error {
 	sets, err := t.payloads(Sets)
 	if err != nil {
@@ -123,11 +184,11 @@ func verify(t *task) error {
 	if err != nil {
 		return errors.Join(err, sets.close())
 	}
-	v := &verifier{t: t, sets: sets, compare: newComparer(t.plan.recipe, false), left: -1}
-	if t.plan.Command == Dedup {
-		v.links = cluster.New(len(sets.positions))
-	}
+	v := &verifier{t: t, sets: sets, compare: newComparer(t.plan.recipe, false), left: -1, links: t.newLinker(len(sets.positions))}
 	votes, needed := 0, t.plan.recipe.MinKeys()
+	if t.plan.recipe.Sample().Size > 0 { // stage agree has counted
+		needed = 1
+	}
 	compared, verified := int64(0), int64(0)
 	last := extsort.Entry{}
 	err = pairs.Visit(func(e extsort.Entry) error {
@@ -143,9 +204,7 @@ func verify(t *task) error {
 		if done {
 			compared++
 		}
-		if alike {
-			verified++
-		}
+		verified += int64(alike)
 		return err
 	})
 	return errors.Join(err, pairs.Close(), sets.close(), t.count(CountCompared, compared), t.count(CountVerified, verified))
@@ -160,6 +219,9 @@ func (t *task) pairsOfBuckets() (*extsort.Sorted, error) {
 			first := min(r.words[0], uint64(len(members)))
 			for i, a := range members[:first] {
 				for _, b := range members[i+1:] {
+					if !t.plan.meet(a, b) {
+						continue
+					}
 					if err := to.Add(a, b); err != nil {
 						return err
 					}
@@ -179,35 +241,32 @@ func (v *verifier) set(side, document int) error {
 	return err
 }
 
-// pair compares a pair and emits an edge if it is similar enough. It does not compare a pair that is
-// connected already.
-func (v *verifier) pair(a, b uint64) (compared, alike bool, err error) {
+// pair compares a pair, unless that is needless, and emits its edges.
+func (v *verifier) pair(a, b uint64) (compared bool, alike int, err error) {
 	i, foundA := v.sets.find(a)
 	j, foundB := v.sets.find(b)
 	if !foundA || !foundB {
-		return false, false, fmt.Errorf("documents %#x and %#x are a candidate pair, and a set is missing: run stage texts for all tasks", a, b)
+		return false, 0, fmt.Errorf("documents %#x and %#x are a candidate pair, and a set is missing: run stage texts for all tasks", a, b)
 	}
-	if v.links != nil && v.links.Find(uint32(i)) == v.links.Find(uint32(j)) {
-		return false, false, nil
+	if v.links.needless(i, j) {
+		return false, 0, nil
 	}
 	if v.left != i {
 		if err := v.set(0, i); err != nil {
-			return false, false, err
+			return false, 0, err
 		}
 		v.left = i
 	}
 	if err := v.set(1, j); err != nil {
-		return false, false, err
+		return false, 0, err
 	}
-	similarity, wanted := v.compare.compare()
-	if !wanted {
-		return true, false, nil
+	edges, n := v.compare.edges(v.t.plan, a, b)
+	for _, e := range edges[:n] {
+		if err := v.links.add(e, i, j); err != nil {
+			return true, n, err
+		}
 	}
-	if v.links == nil {
-		return true, true, v.t.out.add(Edges, v.t.plan.TaskOf(a), nil, a, b, math.Float64bits(similarity))
-	}
-	v.links.Union(uint32(i), uint32(j))
-	return true, true, v.t.out.add(ForestEdges, v.t.number/mergeWidth, nil, a, b)
+	return true, n, nil
 }
 
 // merge joins the forests of several tasks to one. It has an edge from the smallest document of each

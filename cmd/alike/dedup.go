@@ -12,6 +12,7 @@ import (
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/measure"
 )
@@ -78,24 +79,21 @@ const dedupExamples = `  alike dedup corpus/ -o clean/
 // dedupFlags are the flags of dedup.
 type dedupFlags struct {
 	corpusFlags
-	records recordFlags
-	output  string
-	keep    string
-	mode    choice
-	against []string
-	idsOnly bool
-	noSync  bool
-	dryRun  bool
-	index   string
+	records  recordFlags
+	output   string
+	keep     string
+	clusters clusterFlags
+	idsOnly  bool
+	noSync   bool
+	dryRun   bool
+	index    string
 }
 
 func (f *dedupFlags) add(own *pflag.FlagSet) {
-	f.mode = choose("components", star)
 	own.StringVarP(&f.output, "output", "o", "", "`folder` for the output; must not exist or be empty")
 	addKeep(own, &f.keep)
-	own.StringArrayVar(&f.against, "against", nil, "reference `input`: remove what is like a document of it; repeatable")
+	f.clusters.add(own)
 	own.StringVar(&f.index, "index", "", "remove what is like a document of the index in this `folder`, and add what is kept; it is made if missing, and takes a part of --memory from the rest of the run")
-	own.Var(&f.mode, "cluster", "components (all documents linked directly or through others) or star (only those similar to the kept document itself)")
 	own.BoolVar(&f.noSync, "no-sync", false, "do not wait until the output is on disk: done sooner, but lost or damaged if the power fails within seconds")
 	own.BoolVar(&f.idsOnly, "ids-only", false, "write only the ids of what is kept, kept.csv, and no records")
 	own.BoolVar(&f.dryRun, "dry-run", false, "estimate documents, memory, disk and time, and do nothing")
@@ -107,12 +105,38 @@ func (f *dedupFlags) add(own *pflag.FlagSet) {
 // star is the choice of --cluster that is not the default.
 const star = "star"
 
+// clusterFlags are the flags that say what belongs to a cluster.
+type clusterFlags struct {
+	mode    choice
+	against []string
+}
+
+func (f *clusterFlags) add(own *pflag.FlagSet) {
+	f.mode = choose("components", star)
+	own.StringArrayVar(&f.against, "against", nil, "reference `input`: remove what is like a document of it; repeatable")
+	own.Var(&f.mode, "cluster", "components (all documents linked directly or through others) or star (only those similar to the kept document itself)")
+}
+
+// components tells whether clusters of components were asked for.
+func (f *clusterFlags) components(cmd *cobra.Command) bool {
+	return cmd.Flags().Changed("cluster") && f.mode.value != star
+}
+
+// apply sets what belongs to a cluster.
+func (f *clusterFlags) apply(cmd *cobra.Command, c *alike.Config) error {
+	c.Against, c.Star = f.against, f.mode.value == star
+	if engine.ByParts(c.Measure) && f.components(cmd) {
+		return usagef("--cluster components is not for --measure %s: texts that are parts of one long text are not alike; leave --cluster out", c.Measure)
+	}
+	return nil
+}
+
 // apply sets which document of a cluster is kept, and where the output goes.
 func (f *dedupFlags) apply(c *alike.Config) (err error) {
 	if f.output == "" {
 		return usagef("-o DIR is missing: name a folder for the output")
 	}
-	c.Output, c.Against, c.IDsOnly, c.NoSync, c.Star = f.output, f.against, f.idsOnly, f.noSync, f.mode.value == star
+	c.Output, c.IDsOnly, c.NoSync = f.output, f.idsOnly, f.noSync
 	if f.input.json || f.dryRun {
 		c.Outputs = append(c.Outputs, "-")
 	}
@@ -159,12 +183,11 @@ func (f *dedupFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if err := f.apply(&c); err != nil {
 		return err
 	}
-	components := cmd.Flags().Changed("cluster") && !c.Star
-	if byParts := c.Measure == measure.Containment || c.Measure == measure.MaxContainment; byParts && components {
-		return usagef("--cluster components is not for --measure %s: texts that are parts of one long text are not alike; leave --cluster out", c.Measure)
+	if err := f.clusters.apply(cmd, &c); err != nil {
+		return err
 	}
 	if f.index != "" {
-		if components {
+		if f.clusters.components(cmd) {
 			return usagef("--cluster components is not for --index: whether two documents are connected may depend on one that comes later, and what is in the index stays; leave --cluster out")
 		}
 		known, err := growing(f.index, c, args, f.dryRun)

@@ -66,6 +66,7 @@ func newPlanOf(command, short string) *cobra.Command {
 	f.IntSliceVar(&own.engine, "engine", nil, "no INPUT: an engine passes documents through pipes, in this many parts")
 	if command == stage.Dedup {
 		addKeep(f, &own.keep)
+		own.clusters.add(f)
 	}
 	flags.add(f)
 	if records.addSettings(f); command == stage.Pairs {
@@ -73,9 +74,6 @@ func newPlanOf(command, short string) *cobra.Command {
 	}
 	sayDefaults(f)
 	tellOfTasks(f)
-	for _, flag := range []string{"bits", "hash", "distance"} { // of fingerprints, which plans refuse
-		_ = f.MarkHidden(flag)
-	}
 	f.SortFlags = false
 	completeChoices(cmd)
 	return cmd
@@ -128,6 +126,9 @@ func (own *planFlags) run(cmd *cobra.Command, command string, flags *corpusFlags
 	if command == stage.Dedup {
 		if c.Keep, err = cluster.ParseKeep(own.keep); err != nil {
 			return usageError{err}
+		}
+		if err := own.clusters.apply(cmd, &c); err != nil {
+			return err
 		}
 	}
 	if own.prices != "" {

@@ -22,6 +22,7 @@ type planFlags struct {
 	output, results, prices, keep string
 	partitions                    int
 	engine                        []int
+	clusters                      clusterFlags
 }
 
 // add adds the flags of all plans.

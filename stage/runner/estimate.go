@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/stage"
 )
 
@@ -40,6 +41,9 @@ const (
 func (p *Plan) divide(ctx context.Context, c dedup.Config, keys int, prices Prices) error {
 	c.Threads, c.Outputs, c.Output, c.Memory = 1, nil, "", 0
 	c.OnSkip, c.OnNotice, c.Progress = nil, nil, nil // findFiles has reported
+	if c.Measure == measure.Overlap {                // reading costs the same by any measure for which sets are joined
+		c.Measure, c.Threshold = measure.Containment, 0
+	}
 	judged, err := dedup.MakePlan(ctx, c)
 	if err != nil {
 		return err
@@ -51,7 +55,8 @@ func (p *Plan) divide(ctx context.Context, c dedup.Config, keys int, prices Pric
 	if p.Partitions == 0 {
 		p.Partitions = p.partitionsFor(rows+sets, e.InputBytes)
 	}
-	p.FirstFiles = Cut(p.Files, max(p.Partitions, int(e.InputBytes/inputOfTask)))
+	tasks := max(p.Partitions, int(e.InputBytes/inputOfTask))
+	p.FirstFiles = p.cutBehind(p.References, tasks)
 	e.WorkBytes = rows + sets
 	e.ReadRequests, e.WriteRequests = p.requests()
 	e.MovedBytes = p.passes()*e.InputBytes + 2*e.WorkBytes + p.bytesOfIndexes() // blocks are written and read

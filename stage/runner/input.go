@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/stage"
 	"github.com/alike-dev/alike/vfs"
@@ -97,6 +98,7 @@ type reader struct {
 	parser *corpus.Parser
 	d      stage.Document
 	name   []byte
+	place  []byte
 	rows   uint64 // number of usable records so far
 }
 
@@ -179,6 +181,11 @@ func (r *reader) document(position uint64, lines int64, record *corpus.Record) *
 	if r.d.Made {
 		r.name = r.source.AppendID(r.name[:0], lines+record.Line)
 		r.d.Name = r.name
+	}
+	r.d.Whole = r.source.Format == corpus.Text
+	if r.file < uint64(p.References) {
+		r.place = r.source.AppendID(append(r.place[:0], engine.AgainstPrefix...), lines+record.Line)
+		r.d.Place = r.place
 	}
 	if r.d.Fields = record.Fields; p.Reading.Field != "" { // the field of the keep rule comes last
 		last := len(record.Fields) - 1

@@ -136,13 +136,10 @@ func (p *Plan) findTables(ctx context.Context, c linkage.Config) error {
 	if p.Partitions == 0 {
 		p.Partitions = p.partitionsFor(joinedOfInput*p.Estimate.InputBytes, p.Estimate.InputBytes)
 	}
-	p.FirstFiles = Cut(p.Files[:right], p.Partitions)
 	if c.Right != "" {
 		p.Join.RightFile = right
-		for _, first := range Cut(p.Files[right:], p.Partitions) {
-			p.FirstFiles = append(p.FirstFiles, right+first)
-		}
 	}
+	p.FirstFiles = p.cutBehind(p.Join.RightFile, p.Partitions)
 	return nil
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/alike-dev/alike/internal/bucketurl"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/remote"
-	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/stage"
 )
 
@@ -48,14 +48,17 @@ func Make(ctx context.Context, c dedup.Config, o PlanOptions) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := stage.Supports(r); err != nil {
-		return nil, fmt.Errorf("%w: %w", dedup.ErrUsage, err)
-	}
 	p := o.plan()
 	p.Recipe, p.BucketCap = r.String(), cmp.Or(c.BucketCap, dedup.DefaultBucketCap)
+	if c.Candidates == dedup.CandidatesExact { // a caller that asks for exact wants every pair
+		p.BucketCap = 0
+	}
 	p.Reading = reading(&c, o.Command)
 	if o.Command == stage.Dedup {
-		p.Keep = c.Keep.String()
+		p.Keep, p.Star = c.Keep.String(), c.Star
+	}
+	if err := p.Decide(); err != nil {
+		return nil, fmt.Errorf("%w: %w", dedup.ErrUsage, err)
 	}
 	if len(o.Engine) > 0 {
 		p.divideParts(o.Engine)
@@ -94,20 +97,20 @@ func (p *Plan) divideParts(parts []int) {
 // check refuses settings that stages do not support, and completes the others.
 func check(c *dedup.Config, o *PlanOptions) error {
 	switch {
-	case len(c.Against) > 0 || len(c.With) > 0:
-		return errors.New("references and second collections are compared on one machine only: leave them out, or put all into one collection")
-	case c.Fingerprints || c.Texts != nil || c.Distance != nil || c.Shared:
-		return errors.New("fingerprints are compared on one machine only: take texts, and a threshold")
-	case c.Star:
-		return setting.Errorf("%s needs all pairs of a cluster at once, on one machine: leave it out", setting.Star)
+	case len(c.With) > 0:
+		return errors.New("second collections are compared on one machine only: leave them out, or put all into one collection")
+	case len(c.Against) > 0 && len(o.Engine) > 0:
+		return errors.New("an engine hands over one collection: leave references out, or put them into it")
+	case c.Fingerprints || c.Shared:
+		return errors.New("fingerprints of sketch are compared on one machine only: take texts")
 	case c.IDsOnly:
 		return errors.New("lists of ids in place of records are written on one machine only")
-	case c.Candidates == dedup.CandidatesExact:
-		return setting.Errorf("%s exact needs all documents at once, on one machine: take lsh, with a higher %s", setting.Candidates, setting.Recall)
 	case len(o.Engine) == 0 && o.Output == "":
 		return errors.New("no place for the results: name a folder, a file or a URL")
 	}
-	c.Candidates = dedup.CandidatesLSH // to decide for auto, all sets would have to be read before planning
+	if c.Candidates != dedup.CandidatesExact && c.Distance == nil && c.Measure != measure.Overlap {
+		c.Candidates = dedup.CandidatesLSH // to decide for auto, all sets would have to be read before planning
+	}
 	for _, in := range c.Inputs {
 		if in == "-" {
 			return errors.New("standard input can be read by one task only: put it into files")
@@ -157,18 +160,16 @@ func (p *Plan) findFiles(ctx context.Context, c dedup.Config, command string) er
 	} else {
 		c.Outputs = append(c.Outputs, p.Output)
 	}
-	sources, skipped, err := dedup.Sources(ctx, c)
+	sources, references, skipped, err := dedup.Sources(ctx, c)
 	if err != nil {
 		return err
 	}
-	p.Skipped = skipped
-	for _, s := range sources {
-		switch {
-		case s.Stream:
+	p.References, p.Skipped = references, skipped
+	for i, s := range sources {
+		if s.Stream {
 			return fmt.Errorf("%w: %s is a stream, which one task only could read: put it into a file", dedup.ErrUsage, s.Label())
-		case s.Format == corpus.Text && command == stage.Dedup:
-			return fmt.Errorf("%w: %s is one document; folders of such are cleaned on one machine only: put them into files of records", dedup.ErrUsage, s.Label())
 		}
+		p.Listed = p.Listed || s.Format == corpus.Text && command == stage.Dedup && i >= references
 		f, err := fileOf(ctx, s, c.Corpus)
 		if err != nil {
 			return err

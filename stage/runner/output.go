@@ -32,6 +32,9 @@ func (in *input) Keep(ctx context.Context, kept func(position uint64) bool) erro
 func told(*corpus.Problem) error { return nil }
 
 func (in *input) keep(ctx context.Context, source corpus.Source, file uint64, o corpus.Options, kept func(position uint64) bool) (err error) {
+	if source.Format == corpus.Text { // it is listed
+		return nil
+	}
 	f, err := corpus.Open(ctx, source, o)
 	if err != nil {
 		return broken(ctx, err, told)
@@ -128,6 +131,9 @@ func (in *input) publish(ctx context.Context) (*Summary, error) {
 		lists = []textList{{stage.LinksText, "", header.String()}}
 	case p.Command == stage.Dedup:
 		lists = []textList{{stage.RemovedText, dedup.RemovedFile, "id,kept_id,similarity\n"}, {stage.ClustersText, dedup.ClustersFile, "id,cluster\n"}}
+		if p.Listed {
+			lists = append(lists, textList{stage.KeptText, dedup.KeptList, ""})
+		}
 	}
 	for _, l := range lists {
 		if err := in.writeList(ctx, l.stream, l.name, l.header); err != nil {

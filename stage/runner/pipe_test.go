@@ -19,13 +19,13 @@ import (
 	"github.com/alike-dev/alike/stage"
 )
 
-// engine is an engine that shuffles blocks as rows.
-type engine struct {
+// shuffle is an engine that shuffles blocks as rows.
+type shuffle struct {
 	rows map[[2]uint32][][]byte // by stream and partition
 }
 
 // take takes what a process has written.
-func (e *engine) take(t *testing.T, out []byte) {
+func (e *shuffle) take(t *testing.T, out []byte) {
 	t.Helper()
 	for len(out) > 0 {
 		at := [2]uint32{binary.LittleEndian.Uint32(out), binary.LittleEndian.Uint32(out[4:])}
@@ -36,7 +36,7 @@ func (e *engine) take(t *testing.T, out []byte) {
 }
 
 // give returns what a task reads, in any order, and a block twice.
-func (e *engine) give(p *Plan, s stage.Stage, task int, rng *rand.Rand) []byte {
+func (e *shuffle) give(p *Plan, s stage.Stage, task int, rng *rand.Rand) []byte {
 	var blocks [][]byte
 	reads := s.Reads
 	if s.Documents {
@@ -58,7 +58,7 @@ func (e *engine) give(p *Plan, s stage.Stage, task int, rng *rand.Rand) []byte {
 
 // runAll packs the lines of each part, and runs all stages, the tasks of each in any order. Where the plan has a
 // place for blocks they stay there, and documents come as columns.
-func (e *engine) runAll(t *testing.T, p *Plan, parts []string, rng *rand.Rand) {
+func (e *shuffle) runAll(t *testing.T, p *Plan, parts []string, rng *rand.Rand) {
 	t.Helper()
 	stages := p.Stages()
 	stages = stages[:len(stages)-1] // but Publish
@@ -163,7 +163,7 @@ func testEngineJoin(t *testing.T, work string, c linkage.Config) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &engine{rows: map[[2]uint32][][]byte{}}
+	e := &shuffle{rows: map[[2]uint32][][]byte{}}
 	e.runAll(t, p, slices.Concat(cutLines(t, c.Left, 3), cutLines(t, c.Right, 2)), rng)
 	blocks := e.rows[[2]uint32{uint32(stage.LinksText), 0}]
 	slices.SortFunc(blocks, func(a, b []byte) int { // by task and number
@@ -187,7 +187,7 @@ func testEngineDedup(t *testing.T, work string) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	p := makePlan(t, dedup.Config{}, PlanOptions{Command: stage.Dedup, Engine: []int{3}, Partitions: 5})
 	p.Work = work
-	e := &engine{rows: map[[2]uint32][][]byte{}}
+	e := &shuffle{rows: map[[2]uint32][][]byte{}}
 	texts, removed := []string{"one two three four five six seven eight", "some quite other text that is like no other"}, map[string]bool{}
 	seen := map[string]bool{}
 	var parts []string

@@ -151,8 +151,11 @@ func (p *Plan) check() error {
 			}
 		}
 	}
+	if p.References > len(p.Files) {
+		return wrong("%d references of %d files", p.References, len(p.Files))
+	}
 	named := map[string]bool{}
-	for _, f := range p.Files {
+	for _, f := range p.Files[p.References:] {
 		if err := checkName(f.Name); err != nil {
 			return wrong("%w", err)
 		}
@@ -187,6 +190,17 @@ func Cut(files []File, tasks int) (first []int) {
 		before += f.Size + 1
 	}
 	return first
+}
+
+// cutBehind divides the first files and the others, if there are any, each as Cut does.
+func (p *Plan) cutBehind(first, tasks int) (all []int) {
+	if first > 0 {
+		all = Cut(p.Files[:first], tasks)
+	}
+	for _, n := range Cut(p.Files[first:], tasks) {
+		all = append(all, first+n)
+	}
+	return all
 }
 
 // filesOf returns the files of a task: from first up to end, which is not included.

@@ -12,6 +12,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/graph"
 	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/dedup/internal/verify"
+	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/internal/sides"
@@ -106,10 +107,7 @@ func (f *finder) groups(ctx context.Context) (*extsort.Sorted, error) {
 		alone := func(before uint64) error {
 			for e, ok := reps.Peek(); ok && e.Key < before; e, ok = reps.Peek() {
 				reps.Next()
-				group := e.Value
-				if f.Sides.Reference(uint32(e.Key)) {
-					group = e.Key
-				}
+				group := engine.GroupOf(e.Key, e.Value, f.Sides.Reference(uint32(e.Key)))
 				if err := to.Add(group<<32|e.Key, e.Key); err != nil {
 					return err
 				}
@@ -125,9 +123,7 @@ func (f *finder) groups(ctx context.Context) (*extsort.Sorted, error) {
 				}
 				if l, ok := reps.Peek(); ok && l.Key == e.Key {
 					reps.Next()
-					if !f.Sides.Reference(uint32(e.Key)) {
-						group = l.Value
-					}
+					group = engine.GroupOf(e.Key, l.Value, f.Sides.Reference(uint32(e.Key)))
 				}
 			}
 			return to.Add(group<<32|e.Value, e.Key)
@@ -223,22 +219,14 @@ func (d *decider) group(first uint64) error {
 	return errors.Join(d.behind.Err(), d.docs.Err)
 }
 
-// choose returns the document that a group keeps: its reference, or otherwise the member that the
-// keep rule prefers; in a star only the centre's own class is considered.
+// choose returns the document that a group keeps, and counts its members.
 func (d *decider) choose(group uint32) (kept, rep uint32, size int) {
-	chosen := false
+	choice := engine.Choice{Star: d.f.Star, Group: uint64(group), Reference: d.f.Sides.Reference(group)}
 	for e, ok := d.ahead.Peek(); ok && uint32(e.Key>>32) == group; e, ok = d.ahead.Peek() {
 		d.ahead.Next()
 		size++
 		doc, of := uint32(e.Key), uint32(e.Value)
-		if d.f.Star && of != group {
-			continue
-		}
-		switch {
-		case !chosen:
-			kept, rep, chosen = doc, of, true
-		case d.f.Sides.Reference(group): // the reference comes first
-		case d.prefer(doc, kept):
+		if choice.Takes(uint64(of), func() bool { return d.prefer(doc, kept) }) {
 			kept, rep = doc, of
 		}
 	}

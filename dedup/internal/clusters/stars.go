@@ -8,6 +8,7 @@ import (
 
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/extsort"
 )
 
@@ -122,7 +123,7 @@ type star struct {
 	bests  *extsort.Reader
 	edges  []cluster.Edge
 	docs   []uint32
-	best   []uint64 // order of each of docs, as from bests
+	best   []engine.Centre // of each of docs
 }
 
 // end adds the centres of the component in edges, and empties it.
@@ -130,7 +131,7 @@ func (s *star) end(label uint64) error {
 	s.docs, s.best = s.docs[:0], s.best[:0]
 	for e, ok := s.bests.Peek(); ok && e.Key>>32 == label; e, ok = s.bests.Peek() {
 		s.bests.Next()
-		s.docs, s.best = append(s.docs, uint32(e.Key)), append(s.best, e.Value)
+		s.docs, s.best = append(s.docs, uint32(e.Key)), append(s.best, engine.Centre{Size: e.Value >> 32, Best: uint32(e.Value)})
 	}
 	number := func(doc uint32) uint32 {
 		i, _ := slices.BinarySearch(s.docs, doc)
@@ -140,7 +141,7 @@ func (s *star) end(label uint64) error {
 		s.edges[i] = cluster.Edge{A: number(e.A), B: number(e.B)}
 	}
 	refs, _ := slices.BinarySearch(s.docs, s.f.Sides.References())
-	kept := cluster.Star(len(s.docs), refs, s.edges, func(a, b uint32) bool { return s.before(s.best[a], s.best[b]) })
+	kept := engine.Stars(s.best, refs, s.edges, s.prefer)
 	for i, centre := range kept {
 		if err := s.to.Add(uint64(s.docs[i]), uint64(s.docs[centre])); err != nil {
 			return err
@@ -148,13 +149,4 @@ func (s *star) end(label uint64) error {
 	}
 	s.edges = s.edges[:0]
 	return errors.Join(s.c.Err, s.bests.Err())
-}
-
-// before tells which of two documents becomes a centre first: the one with the larger set, so that
-// no document is removed in favour of a part of it; then by the keep rule.
-func (s *star) before(a, b uint64) bool {
-	if x, y := a>>32, b>>32; x != y {
-		return x > y
-	}
-	return s.prefer(uint32(a), uint32(b))
 }

@@ -23,27 +23,20 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/reread"
 	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/internal/bloom"
+	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/resume"
 	"github.com/alike-dev/alike/internal/sides"
-	"github.com/alike-dev/alike/lsh"
-	"github.com/alike-dev/alike/measure"
-	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/recipe"
 )
 
 // Options say which pairs to find.
 type Options struct {
-	Graph     graph.Graph
-	Records   *reread.Store // of the documents; their table has the keys of samples
-	Docs      bitset.Set    // representatives
-	Sides     *sides.Policy
-	Threshold measure.Threshold // of Containment or MaxContainment
-	Sample    lsh.Sample
-	Seed      uint64 // of the sample: recipe.Recipe.SampleSeed
-	// Cap limits the work of a key: if it has more pairs than Cap documents that all sample it would have,
-	// only its first lsh.Hubs documents are paired with all.
-	Cap      int
+	Graph   graph.Graph
+	Records *reread.Store // of the documents; their table has the keys of samples
+	Docs    bitset.Set    // representatives
+	Sides   *sides.Policy
+	engine.Sampling
 	Sizes    bool        // whether the sizes of sets are wanted
 	Log      *resume.Log // nil: nothing is noted
 	Progress meter.Progress
@@ -147,7 +140,7 @@ func (o *Options) keys(ctx context.Context, filter *bloom.Filter) (keys, sizes *
 		return nil, nil, errors.Join(err, space.Release(sorter))
 	}
 	err = o.lookAtAll(ctx, func() *looker {
-		return &looker{o: o, filter: filter, sampler: recipe.NewSampler(o.Sample.Size, o.Seed), keys: sorter.Appender(), sizes: sized.Appender()}
+		return &looker{Looker: o.NewLooker(), o: o, filter: filter, keys: sorter.Appender(), sizes: sized.Appender()}
 	})
 	keys, err = space.Ended(ctx, sorter, err)
 	if sizes, err = space.Ended(ctx, sized, err); err != nil && keys != nil {
@@ -183,13 +176,11 @@ func (o *Options) lookAtAll(ctx context.Context, newLooker func() *looker) error
 
 // looker processes sets for one goroutine.
 type looker struct {
-	o       *Options
-	filter  *bloom.Filter
-	sampler *minhash.BottomKSketcher
-	keys    *extsort.Appender
-	sizes   *extsort.Appender
-	hashes  []uint64
-	sample  []uint64
+	*engine.Looker
+	o      *Options
+	filter *bloom.Filter
+	keys   *extsort.Appender
+	sizes  *extsort.Appender
 }
 
 func (l *looker) lookAt(b *table.Block, sets *reread.Sets) error {
@@ -201,6 +192,9 @@ func (l *looker) lookAt(b *table.Block, sets *reread.Sets) error {
 		if err == nil {
 			err = l.look(doc, set)
 		}
+		if err == nil && l.o.Sizes {
+			err = l.sizes.Add(uint64(doc), uint64(len(set)))
+		}
 		if err != nil {
 			return err
 		}
@@ -210,12 +204,8 @@ func (l *looker) lookAt(b *table.Block, sets *reread.Sets) error {
 }
 
 func (l *looker) look(doc uint32, set []uint64) error {
-	l.hashes = recipe.AppendSampleHashes(l.hashes[:0], set, l.o.Seed)
-	votes, last := 0, uint64(0) // of the sample, and its last key
-	if n := uint64(len(set)); n > 0 && l.o.inside(doc) {
-		votes, last = l.o.Sample.Votes(int(l.o.Threshold.MinOverlap(n, n))), l.lastOfSample(set)
-	}
-	for _, key := range l.hashes {
+	keys, last, votes := l.Look(set, l.o.inside(doc))
+	for _, key := range keys {
 		if !l.filter.Has(key) {
 			continue
 		}
@@ -227,19 +217,5 @@ func (l *looker) look(doc uint32, set []uint64) error {
 			return err
 		}
 	}
-	if l.o.Sizes {
-		return l.sizes.Add(uint64(doc), uint64(len(set)))
-	}
 	return nil
-}
-
-// lastOfSample returns the largest key of the sample of a set; a set with fewer features than a sample is
-// its own sample.
-func (l *looker) lastOfSample(set []uint64) uint64 {
-	l.sampler.Reset()
-	l.sampler.Add(set)
-	if l.sample = l.sampler.Append64(l.sample[:0]); len(l.sample) < l.o.Sample.Size {
-		return recipe.NoKey
-	}
-	return l.sample[len(l.sample)-1]
 }

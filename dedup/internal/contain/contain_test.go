@@ -12,6 +12,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/graph"
 	"github.com/alike-dev/alike/dedup/internal/reread"
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
+	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/internal/sides"
@@ -49,7 +50,7 @@ func optionsOf(t roomtest.T, sets, samples [][]uint64, references int, size int)
 	return Options{
 		Graph:   graph.Graph{Space: space, Docs: len(sets)},
 		Records: reread.New(reread.Options{Table: roomtest.Table(t, references, true, docs), Space: space}),
-		Docs:    reps, Seed: testSeed, Progress: roomtest.Progress{},
+		Docs:    reps, Sampling: engine.Sampling{Seed: testSeed}, Progress: roomtest.Progress{},
 	}
 }
 

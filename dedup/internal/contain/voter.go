@@ -13,15 +13,11 @@ import (
 // value returns the value of an entry: the document and, above it, how many of the possible votes
 // are missing. Only sampled documents have votes, so they come first.
 func (o *Options) value(doc uint32, votes int) uint64 {
-	return uint64(o.Sample.Agree-votes)<<32 | uint64(doc)
+	return o.Missing(votes)<<32 | uint64(doc)
 }
 
 // votes returns how many votes an entry has, 0 for a document that does not sample the key.
-func (o *Options) votes(e extsort.Entry) uint64 { return uint64(o.Sample.Agree) - e.Value>>32 }
-
-// capped tells whether a key has more pairs than a bucket with Cap documents; sampled of its
-// documents have it in their samples.
-func (o *Options) capped(sampled, documents int) bool { return 2*sampled*documents > o.Cap*o.Cap }
+func (o *Options) votes(e extsort.Entry) uint64 { return o.Votes(e.Value >> 32) }
 
 // voter adds votes for the pairs of each key's documents, for one goroutine.
 type voter struct {
@@ -46,7 +42,7 @@ func (v *voter) take(part []extsort.Entry, more bool) error {
 		for sampled < len(run) && v.o.votes(run[sampled]) > 0 {
 			sampled++
 		}
-		if v.o.capped(sampled, len(run)) {
+		if v.o.Over(sampled, len(run)) {
 			return v.over(run, false)
 		}
 		for i, e := range run[:sampled] {

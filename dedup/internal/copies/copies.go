@@ -7,6 +7,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/bitset"
 	"github.com/alike-dev/alike/dedup/internal/graph"
 	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/internal/sides"
@@ -110,7 +111,7 @@ func (o *Options) eachDigest(s *table.Scan, visit func(doc uint32, sum uint64, c
 					continue
 				}
 				digest := recipe.Digest(set)
-				sum, check = digest[0], table.Check(digest)
+				sum, check = digest[0], engine.Check(digest)
 			}
 			if err := visit(first, sum, check); err != nil {
 				return err
@@ -148,19 +149,17 @@ type classWorker struct {
 	sides  *sides.Policy
 	both   bitset.Set // see classes
 	copies int64
-	key    uint64 // the digest of the last entry
-	check  uint64
+	of     engine.Classes
 	rep    uint32
-	begun  bool // rep is set
 	alone  bool // rep has no copy yet
 }
 
 // group processes entries that continue those before, or have other keys.
 func (w *classWorker) group(part []extsort.Entry) error {
 	for _, e := range part {
-		doc, check := uint32(e.Value), e.Value>>32
-		if !w.begun || e.Key != w.key || check != w.check {
-			w.key, w.check, w.rep, w.begun, w.alone = e.Key, check, doc, true, true
+		doc := uint32(e.Value)
+		if w.of.Begins(e.Key, e.Value>>32) {
+			w.rep, w.alone = doc, true
 			w.active.AddShared(doc)
 			continue
 		}

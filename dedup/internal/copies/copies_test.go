@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
-	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/internal/sides"
@@ -25,7 +25,7 @@ func TestDocumentsWithEqualDigestsAreAClassOfTheFirst(t *testing.T) {
 		for i := range docs {
 			// Of equal sets some have repeats, by which their digests differ.
 			digest := recipe.Digest(append(slices.Clone(docs[i].Set), docs[i].Set[:rng.IntN(2)]...))
-			docs[i].Digest, docs[i].Check = digest[0], table.Check(digest)
+			docs[i].Digest, docs[i].Check = digest[0], engine.Check(digest)
 			if rng.IntN(8) == 0 {
 				docs[i].Features = 0
 			}
@@ -62,7 +62,7 @@ func TestDocumentsWithEqualDigestsAreAClassOfTheFirst(t *testing.T) {
 			key := digest{d.Digest, d.Check}
 			if bySet {
 				of := recipe.Digest(d.Set)
-				key = digest{of[0], table.Check(of)}
+				key = digest{of[0], engine.Check(of)}
 			}
 			if n := uint64(len(d.Set)); d.Features == 0 || bySet && !threshold.Reached(n, n, n) {
 				if got.Representatives.Has(uint32(doc)) {

@@ -13,6 +13,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/meter"
 	"github.com/alike-dev/alike/dedup/internal/reread"
 	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/resume"
 	"github.com/alike-dev/alike/measure"
@@ -177,42 +178,26 @@ func (j *joiner) load(ctx context.Context, next uint32) (*chunk, error) {
 // within joins a chunk with itself: first equal sets, then those of different groups.
 func (j *joiner) within(ctx context.Context, c *chunk) error {
 	x := c.index
-	err := j.parallel(ctx, x.Len(), groupsAtOnce, func(to *extsort.Appender, _ *simjoin.Prober, g int) error {
-		own, size := x.Members(g), uint32(x.Size(g))
-		for i := range own { // sets may be equal although their features are repeated differently
-			if err := j.addAll(to, c, own[i], own[i+1:], size, simjoin.GroupMatch{Intersection: size, Size: size}); err != nil {
-				return err
-			}
+	add := func(to *extsort.Appender) func(m measure.Match) error {
+		return func(m measure.Match) error {
+			m.A, m.B = uint64(c.docs[m.A]), uint64(c.docs[m.B])
+			return j.add(to, m)
 		}
-		return nil
+	}
+	err := j.parallel(ctx, x.Len(), groupsAtOnce, func(to *extsort.Appender, _ *simjoin.Prober, g int) error {
+		return engine.EachOfEqual(x, g, add(to)) // sets may be equal although their features are repeated differently
 	})
 	if err != nil {
 		return err
 	}
 	pieces := x.Pieces()
 	return j.parallel(ctx, pieces, 1, func(to *extsort.Appender, p *simjoin.Prober, piece int) error {
-		for m := range x.Pairs(p, piece) {
-			match := simjoin.GroupMatch{Intersection: m.Intersection, Size: uint32(x.Size(m.A))}
-			for _, y := range x.Members(m.B) {
-				if err := j.addAll(to, c, y, x.Members(m.A), uint32(x.Size(m.B)), match); err != nil {
-					return err
-				}
-			}
+		if err := engine.EachOfPiece(x, p, piece, add(to)); err != nil {
+			return err
 		}
 		j.Progress.Advance(int64(x.Len()*(piece+1)/pieces-x.Len()*piece/pieces), 0)
 		return nil
 	})
-}
-
-// addAll adds the edges between a document, whose set has size features, and others of a chunk,
-// given by their places.
-func (j *joiner) addAll(to *extsort.Appender, c *chunk, x uint32, others []uint32, size uint32, m simjoin.GroupMatch) error {
-	for _, y := range others {
-		if err := j.add(to, c.docs[x], c.docs[y], size, m); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // searchAll joins a chunk with all sets from a document on.
@@ -260,7 +245,8 @@ func (j *joiner) search(c *chunk, from uint32, b *table.Block, sets *reread.Sets
 				if j.metBefore(doc, c.docs[y]) {
 					continue
 				}
-				if err := j.add(to, doc, c.docs[y], uint32(len(set)), m); err != nil {
+				match := measure.Match{A: uint64(doc), B: uint64(c.docs[y]), Intersection: uint64(m.Intersection), SizeA: uint64(len(set)), SizeB: uint64(m.Size)}
+				if err := j.add(to, match); err != nil {
 					return err
 				}
 			}
@@ -293,18 +279,16 @@ func (j *joiner) parallel(ctx context.Context, n, few int, visit func(to *extsor
 	return group.Wait()
 }
 
-// add adds the edges between two documents if these may meet. size is that of the set
-// of x.
-func (j *joiner) add(to *extsort.Appender, x, y, size uint32, m simjoin.GroupMatch) error {
-	if !j.Edges.Sides.Meet(x, y) {
+// add adds the edges between two documents if these may meet.
+func (j *joiner) add(to *extsort.Appender, m measure.Match) error {
+	if !j.Edges.Sides.Meet(uint32(m.A), uint32(m.B)) {
 		return nil
 	}
 	if n := j.count.Add(1); j.Limit > 0 && n > j.Limit {
 		return ErrManyEdges
 	}
-	match := measure.Match{A: uint64(x), B: uint64(y), Intersection: uint64(m.Intersection), SizeA: uint64(size), SizeB: uint64(m.Size)}
-	if x > y {
-		match = graph.Turned(match)
+	if m.A > m.B {
+		m = engine.Turned(m)
 	}
-	return j.Edges.Add(to, match)
+	return j.Edges.Add(to, m)
 }

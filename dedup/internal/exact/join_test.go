@@ -13,6 +13,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/graph"
 	"github.com/alike-dev/alike/dedup/internal/reread"
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
+	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/internal/sides"
 	"github.com/alike-dev/alike/simjoin"
@@ -38,7 +39,7 @@ func anyJoin(t *rapid.T) (o Options, docs []roomtest.Doc) {
 	return Options{
 		Graph:   graph.Graph{Space: space, Docs: len(docs)},
 		Records: reread.New(reread.Options{Table: roomtest.Table(t, 0, true, docs), Recipe: r, Space: space}),
-		Edges:   graph.Edges{Threshold: r.Threshold(), Sides: &policy}, Progress: roomtest.Progress{},
+		Edges:   graph.Edges{Edges: engine.Edges{Threshold: r.Threshold()}, Sides: &policy}, Progress: roomtest.Progress{},
 		IndexMost: rapid.SampledFrom([]int{0, 1, 50}).Draw(t, "features of an index"),
 	}, docs
 }

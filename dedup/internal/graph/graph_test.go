@@ -10,6 +10,7 @@ import (
 
 	"github.com/alike-dev/alike/dedup/internal/graph"
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
+	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/internal/sides"
@@ -134,13 +135,13 @@ func TestEdgesOfDirectedMeasuresSayWhatIsInside(t *testing.T) {
 		match measure.Match
 		want  map[graph.Pair]float64
 	}{
-		"a symmetric measure has one":      {graph.Edges{Threshold: at(measure.Jaccard)}, measure.Match{A: 4, B: 9, Intersection: 2, SizeA: 2, SizeB: 4}, map[graph.Pair]float64{{A: 4, B: 9}: 0.5}},
-		"containment in one direction":     {graph.Edges{Threshold: at(measure.Containment)}, measure.Match{A: 4, B: 9, Intersection: 2, SizeA: 8, SizeB: 3}, map[graph.Pair]float64{{A: 9, B: 4}: 2.0 / 3}},
-		"containment in both directions":   {graph.Edges{Threshold: at(measure.Containment)}, measure.Match{A: 4, B: 9, Intersection: 2, SizeA: 2, SizeB: 4}, map[graph.Pair]float64{{A: 4, B: 9}: 1, {A: 9, B: 4}: 0.5}},
-		"what can be removed is one":       {graph.Edges{at(measure.Containment), &policy, true}, measure.Match{A: 4, B: 9, Intersection: 2, SizeA: 2, SizeB: 4}, map[graph.Pair]float64{{A: 4, B: 9}: 1}},
-		"an input inside a reference":      {graph.Edges{at(measure.Containment), &policy, true}, measure.Match{A: 1, B: 9, Intersection: 2, SizeA: 9, SizeB: 4}, map[graph.Pair]float64{{A: 1, B: 9}: 0.5}},
-		"a reference inside an input":      {graph.Edges{at(measure.Containment), &policy, true}, measure.Match{A: 1, B: 9, Intersection: 2, SizeA: 2, SizeB: 5}, map[graph.Pair]float64{}},
-		"a reference is never the smaller": {graph.Edges{at(measure.Containment), &policy, true}, measure.Match{A: 1, B: 9, Intersection: 2, SizeA: 2, SizeB: 4}, map[graph.Pair]float64{{A: 1, B: 9}: 0.5}},
+		"a symmetric measure has one":      {graph.Edges{Edges: engine.Edges{Threshold: at(measure.Jaccard)}}, measure.Match{A: 4, B: 9, Intersection: 2, SizeA: 2, SizeB: 4}, map[graph.Pair]float64{{A: 4, B: 9}: 0.5}},
+		"containment in one direction":     {graph.Edges{Edges: engine.Edges{Threshold: at(measure.Containment)}}, measure.Match{A: 4, B: 9, Intersection: 2, SizeA: 8, SizeB: 3}, map[graph.Pair]float64{{A: 9, B: 4}: 2.0 / 3}},
+		"containment in both directions":   {graph.Edges{Edges: engine.Edges{Threshold: at(measure.Containment)}}, measure.Match{A: 4, B: 9, Intersection: 2, SizeA: 2, SizeB: 4}, map[graph.Pair]float64{{A: 4, B: 9}: 1, {A: 9, B: 4}: 0.5}},
+		"what can be removed is one":       {graph.Edges{Edges: engine.Edges{Threshold: at(measure.Containment), RemovesParts: true}, Sides: &policy}, measure.Match{A: 4, B: 9, Intersection: 2, SizeA: 2, SizeB: 4}, map[graph.Pair]float64{{A: 4, B: 9}: 1}},
+		"an input inside a reference":      {graph.Edges{Edges: engine.Edges{Threshold: at(measure.Containment), RemovesParts: true}, Sides: &policy}, measure.Match{A: 1, B: 9, Intersection: 2, SizeA: 9, SizeB: 4}, map[graph.Pair]float64{{A: 1, B: 9}: 0.5}},
+		"a reference inside an input":      {graph.Edges{Edges: engine.Edges{Threshold: at(measure.Containment), RemovesParts: true}, Sides: &policy}, measure.Match{A: 1, B: 9, Intersection: 2, SizeA: 2, SizeB: 5}, map[graph.Pair]float64{}},
+		"a reference is never the smaller": {graph.Edges{Edges: engine.Edges{Threshold: at(measure.Containment), RemovesParts: true}, Sides: &policy}, measure.Match{A: 1, B: 9, Intersection: 2, SizeA: 2, SizeB: 4}, map[graph.Pair]float64{{A: 1, B: 9}: 0.5}},
 	} {
 		sorter, err := extsort.New(extsort.Options{})
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/hot"
 	"github.com/alike-dev/alike/dedup/internal/reread"
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
+	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/forecast"
 	"github.com/alike-dev/alike/internal/scratch"
@@ -44,7 +45,7 @@ func TestDocumentsOfHotBucketsAreJoined(t *testing.T) {
 		o := hot.Options{
 			Graph: g, Sides: &policy, Cap: limit,
 			Join: exact.Options{
-				Graph: g, Records: records, Edges: graph.Edges{Threshold: r.Threshold(), Sides: &policy}, Progress: roomtest.Progress{},
+				Graph: g, Records: records, Edges: graph.Edges{Edges: engine.Edges{Threshold: r.Threshold()}, Sides: &policy}, Progress: roomtest.Progress{},
 			},
 			Forecast: forecast.Options{Recipe: r, Sides: &policy, Threshold: r.Threshold(), Cap: limit},
 		}

@@ -1,6 +1,7 @@
 package hot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/bitset"
 	"github.com/alike-dev/alike/dedup/internal/graph"
 	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/forecast"
 	"github.com/alike-dev/alike/recipe"
@@ -20,21 +22,6 @@ type hotBucketSignatures struct {
 	docs []uint32 // ascending
 	most int64    // pairs
 }
-
-// hotBudget limits the cost of comparing the members of hot buckets; it is linear in documents, see
-// forecast.HotBudget.
-type hotBudget struct {
-	levels int     // buckets of levels from here on are left out
-	pairs  float64 // that may be found for each member of the other buckets
-}
-
-// Costs in nanoseconds: costLook of looking at a pair, costWord of comparing a word of two
-// signatures that may be compared, and costNear of a pair that is found.
-const (
-	costLook = 2
-	costWord = 0.5
-	costNear = 50
-)
 
 // Within returns the pairs in met, and in addition the pairs within the distance that share only
 // buckets over the cap, given by members. It counts the documents for which pairs may be missing.
@@ -92,34 +79,23 @@ func (o *Options) compareHot(ctx context.Context, members *extsort.Sorted, to []
 }
 
 // hotBudget admits as many levels of buckets, the smaller ones first, as it can afford.
-func (o *Options) hotBudget(members *extsort.Sorted) (b hotBudget, err error) {
-	words := costWord * float64(o.Join.Records.Recipe.Words())
-	var cost, sizes [forecast.HotLevels]float64
-	err = eachBucket(members, o.Sides, func(b *bucketSize) error {
-		if b.meet() {
-			cost[forecast.HotLevel(b.n, o.Cap)] += costLook*float64(b.n)*float64(b.n-1)/2 + words*b.pairs()
-			sizes[forecast.HotLevel(b.n, o.Cap)] += float64(b.n)
+func (o *Options) hotBudget(members *extsort.Sorted) (*engine.NearBudget, error) {
+	b := engine.NewNearBudget(o.Join.Records.Recipe.Words(), o.Cap)
+	err := eachBucket(members, o.Sides, func(of *bucketSize) error {
+		if of.meet() {
+			b.Add(of.n, of.pairs())
 		}
 		return nil
 	})
-	most := forecast.HotBudget(o.Graph.Docs)
-	if o.Budget > 0 {
-		most = o.Budget
-	}
-	left, size := most, 0.0
-	for ; b.levels < forecast.HotLevels && left >= cost[b.levels]; b.levels++ {
-		left -= cost[b.levels]
-		size += sizes[b.levels]
-	}
-	b.pairs = most / costNear / max(size, 1)
+	b.Spend(cmp.Or(o.Budget, forecast.HotBudget(o.Graph.Docs)))
 	return b, err
 }
 
 // eachHot sends the buckets within the budget, and records the members of the others in left.
-func (o *Options) eachHot(ctx context.Context, members *extsort.Sorted, budget hotBudget, left bitset.Set, to chan<- hotBucketSignatures) error {
+func (o *Options) eachHot(ctx context.Context, members *extsort.Sorted, budget *engine.NearBudget, left bitset.Set, to chan<- hotBucketSignatures) error {
 	behind := members.Reader()
 	err := eachBucket(members, o.Sides, func(b *bucketSize) error {
-		within, meet := forecast.HotLevel(b.n, o.Cap) < budget.levels, b.meet()
+		within, meet := budget.Admits(b.n), b.meet()
 		var docs []uint32
 		for range b.n {
 			e, ok := behind.Next()
@@ -136,7 +112,7 @@ func (o *Options) eachHot(ctx context.Context, members *extsort.Sorted, budget h
 			return ctx.Err()
 		}
 		select {
-		case to <- hotBucketSignatures{docs, int64(budget.pairs * float64(b.n))}:
+		case to <- hotBucketSignatures{docs, budget.Pairs(b.n)}:
 			return nil
 		case <-ctx.Done():
 			return ctx.Err()
@@ -156,7 +132,6 @@ type hotComparer struct {
 
 // compare adds the pairs of a bucket whose documents may be compared.
 func (w *hotComparer) compare(ctx context.Context, b hotBucketSignatures, left bitset.Set) error {
-	words := w.o.Join.Records.Recipe.Words()
 	w.signatures = w.signatures[:0]
 	for _, doc := range b.docs {
 		w.signatures = append(w.signatures, w.rows.Signature(doc)...)
@@ -164,27 +139,20 @@ func (w *hotComparer) compare(ctx context.Context, b hotBucketSignatures, left b
 	if w.rows.Err != nil {
 		return w.rows.Err
 	}
-	of := func(i int) []uint32 { return w.signatures[i*words : (i+1)*words] }
-	for i, second := range b.docs {
+	of := engine.Bucket{Comparer: w.comparer, Sides: w.o.Sides, Docs: b.docs, Signatures: w.signatures, Most: b.most}
+	for j, second := range b.docs {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		for j, first := range b.docs[:i] {
-			if !w.o.Sides.Meet(first, second) {
-				continue
+		all, err := of.EachNear(j, func(i int, _ float64) error { return w.pairs.Add(graph.Key(b.docs[i], second), 1) })
+		if err != nil {
+			return err
+		}
+		if !all {
+			for _, doc := range b.docs {
+				left.AddShared(doc)
 			}
-			if _, near := w.comparer.Signatures(of(j), of(i)); !near {
-				continue
-			}
-			if b.most--; b.most < 0 {
-				for _, doc := range b.docs {
-					left.AddShared(doc)
-				}
-				return nil
-			}
-			if err := w.pairs.Add(graph.Key(first, second), 1); err != nil {
-				return err
-			}
+			return nil
 		}
 	}
 	return nil

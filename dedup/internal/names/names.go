@@ -11,6 +11,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/bitset"
 	"github.com/alike-dev/alike/dedup/internal/graph"
 	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/scratch"
@@ -106,7 +107,7 @@ func (s *search) eachName(ctx context.Context, places bool, visit func(worker in
 		case places && d.IDHash != 0 || !places && !t.NamedByPlace(doc):
 			return nil
 		case !places:
-			name = append(name, table.AgainstPrefix...)
+			name = append(name, engine.AgainstPrefix...)
 		}
 		name = t.AppendPlace(name, b, d)
 		names[worker] = name
@@ -210,11 +211,11 @@ func (w *nameWorker) add(doc uint32) error {
 		if w.sides.Side(doc) != w.sides.Side(earlier) || !bytes.Equal(w.name, w.other) {
 			continue
 		}
-		switch {
-		case w.sides.Reference(earlier) && !w.sides.Reference(doc) && !w.t.NamedByPlace(earlier):
+		switch engine.SameName(w.bearer(earlier), w.bearer(doc)) {
+		case engine.RenameEarlier:
 			w.shared.AddShared(earlier)
 			w.found = true
-		case w.names.Made(doc) && !w.names.Made(earlier):
+		case engine.SkipEarlier:
 			w.first[i] = doc
 			return w.skip(earlier, doc)
 		default:
@@ -223,6 +224,10 @@ func (w *nameWorker) add(doc uint32) error {
 	}
 	w.first = append(w.first, doc)
 	return nil
+}
+
+func (w *nameWorker) bearer(doc uint32) engine.Bearer {
+	return engine.Bearer{Made: w.names.Made(doc), Reference: w.sides.Reference(doc), Renamed: w.t.NamedByPlace(doc)}
 }
 
 func (w *nameWorker) skip(doc, other uint32) error {

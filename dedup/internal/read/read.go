@@ -15,6 +15,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/feed"
 	"github.com/alike-dev/alike/dedup/internal/meter"
 	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/recipe"
 )
@@ -302,7 +303,7 @@ func (w *worker) addDocument(file int, record *corpus.Record, made recipe.Made) 
 	}
 	w.rows.Add(table.Document{
 		Digest:   made.Digest[0],
-		Check:    table.Check(made.Digest),
+		Check:    engine.Check(made.Digest),
 		Length:   uint32(len(record.Raw)),
 		TextSize: w.textSize(record),
 		Features: uint32(made.Features),

@@ -7,6 +7,7 @@ import (
 
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/scratch"
 )
@@ -168,18 +169,13 @@ func HashID(id []byte) uint64 {
 	return max(hashing.Bytes(id), 1)
 }
 
-// AgainstPrefix is the prefix in the name of a reference whose id, or path and line, is also the
-// name of an input. The path of the reference follows, and the line if its file has several. No
-// path or URL of an input begins like this.
-const AgainstPrefix = "against://"
-
 // IndexPrefix is the prefix in the name of a document of an index that has the form of a place in a source, file:line.
 const IndexPrefix = "index://"
 
 // AppendID appends the name of a document in the outputs.
 func (c *Cursor) AppendID(dst []byte, doc uint32) []byte {
 	if c.t.NamedByPlace(doc) {
-		return c.appendPlace(append(dst, AgainstPrefix...), doc)
+		return c.appendPlace(append(dst, engine.AgainstPrefix...), doc)
 	}
 	if id := c.OwnID(doc); len(id) > 0 {
 		return append(dst, id...)

@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"github.com/alike-dev/alike/internal/durable"
-	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/scratch"
 )
 
@@ -49,9 +48,6 @@ func (d *Document) keyed() bool { return d.place&keyed != 0 }
 
 // hashes returns the number of hashes of its features.
 func (d *Document) hashes() int { return int(d.place & mostHashes) }
-
-// Check returns the part of a digest (recipe.Digest) that is kept in addition to its first word.
-func Check(digest [2]uint64) uint32 { return uint32(hashing.Mix(digest[1]) >> 32) }
 
 // ends are the ends of a document's data that few runs have.
 type ends struct {

@@ -15,6 +15,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/graph"
 	"github.com/alike-dev/alike/dedup/internal/reread"
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
+	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/journal"
 	"github.com/alike-dev/alike/internal/resume"
@@ -42,7 +43,7 @@ func anyPairs(t *rapid.T, without bool) (o Options, docs []roomtest.Doc, pairs [
 	return Options{
 		Graph:    graph.Graph{Space: space, Docs: len(docs)},
 		Records:  reread.New(reread.Options{Table: roomtest.Table(t, 0, !without, docs), Recipe: r, Space: space}),
-		Edges:    graph.Edges{Threshold: r.Threshold()},
+		Edges:    graph.Edges{Edges: engine.Edges{Threshold: r.Threshold()}},
 		Progress: roomtest.Progress{},
 	}, docs, pairs
 }

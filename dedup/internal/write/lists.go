@@ -11,13 +11,13 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/clusters"
 	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/measure"
 )
@@ -139,7 +139,7 @@ func (o *Folder) writeKeptList(ctx context.Context, k *keptWriter) error {
 				continue
 			}
 			name = c.AppendID(name[:0], doc)
-			line = append(appendLineName(line[:0], name), '\n')
+			line = append(engine.AppendLineName(line[:0], name), '\n')
 			if err := errors.Join(c.Err, ctx.Err()); err != nil {
 				return err
 			}
@@ -171,18 +171,6 @@ func (o *Folder) writeKeptIDs(ctx context.Context, k *keptWriter) error {
 		}
 		return nil
 	})
-}
-
-// appendLineName appends a name in the form of a line of a list: unchanged, unless it holds control
-// characters or line separators or begins with a quotation mark. Then it is quoted as in Go, which
-// strconv.Unquote undoes.
-func appendLineName(dst, name []byte) []byte {
-	for i, r := range string(name) {
-		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || i == 0 && r == '"' {
-			return strconv.AppendQuote(dst, string(name))
-		}
-	}
-	return append(dst, name...)
 }
 
 // WriteLast writes the summary, and the report with the function report; nil: there is no report.

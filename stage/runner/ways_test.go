@@ -1,0 +1,147 @@
+package runner
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/measure"
+	"github.com/alike-dev/alike/recipe"
+	"github.com/alike-dev/alike/simhash"
+	"github.com/alike-dev/alike/stage"
+)
+
+// quoting writes files of records in which texts quote parts of other ones, and several are in many.
+func quoting(t *testing.T, files int) (folder string) {
+	rng := rand.New(rand.NewPCG(3, 5))
+	boiler := words(rng, 40)
+	var texts [][]string
+	for i := range 160 {
+		w := words(rng, 20+rng.IntN(60))
+		switch i % 4 {
+		case 1:
+			of := texts[rng.IntN(len(texts))]
+			from := rng.IntN(len(of) / 2)
+			w = append(append([]string{}, of[from:from+len(of)/2]...), w[:rng.IntN(8)]...)
+		case 2:
+			w = append(append([]string{}, texts[rng.IntN(len(texts))]...), w...)
+		case 3:
+			if w = append(append([]string{}, boiler...), w[:rng.IntN(6)]...); i%8 == 3 {
+				w = boiler[:10+rng.IntN(30)]
+			}
+		}
+		texts = append(texts, w)
+	}
+	folder = t.TempDir()
+	for i := range files {
+		var b strings.Builder
+		for n := len(texts) * i / files; n < len(texts)*(i+1)/files; n++ {
+			fmt.Fprintf(&b, "{\"id\":\"q%d\",\"score\":%d,\"text\":%q}\n", n, rng.IntN(9), strings.Join(texts[n], " "))
+		}
+		if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("part-%d.jsonl", i)), []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+// ways are the ways in which documents are compared, beside those of the other tests.
+func ways() map[string]func(c *dedup.Config) {
+	by := func(m measure.Measure, threshold float64, limit int, candidates dedup.Candidates) func(c *dedup.Config) {
+		return func(c *dedup.Config) {
+			c.Measure, c.Threshold, c.BucketCap, c.Candidates = m, threshold, limit, candidates
+		}
+	}
+	hamming := func(distance, limit int) func(c *dedup.Config) {
+		return func(c *dedup.Config) {
+			c.Sketch, c.Distance, c.BucketCap = recipe.SimHash(simhash.Default()), &distance, limit
+		}
+	}
+	return map[string]func(c *dedup.Config){
+		"containment":                by(measure.Containment, 0.8, 0, dedup.CandidatesLSH),
+		"containment, a low cap":     by(measure.Containment, 0.6, 5, dedup.CandidatesLSH),
+		"max-containment, a low cap": by(measure.MaxContainment, 0.7, 8, dedup.CandidatesLSH),
+		"containment, exact":         by(measure.Containment, 0.5, 0, dedup.CandidatesExact),
+		"jaccard, exact":             by(measure.Jaccard, 0.4, 0, dedup.CandidatesExact),
+		"a distance":                 hamming(6, 0),
+		"a distance, a low cap":      hamming(9, 4),
+		"a far distance, a low cap":  hamming(20, 2),
+	}
+}
+
+func TestPairsOfEveryWayAreThoseOfOneMachine(t *testing.T) {
+	all := ways()
+	all["overlap"] = func(c *dedup.Config) { c.Measure, c.Threshold = measure.Overlap, 8 }
+	all["overlap, exact"] = func(c *dedup.Config) {
+		c.Measure, c.Threshold, c.Candidates, c.BucketCap = measure.Overlap, 20, dedup.CandidatesExact, 10
+	}
+	for partitions, folder := range map[int]string{7: quoting(t, 3), 1: hotCorpus(t, 30, 60, 40, 4)} {
+		for name, set := range all {
+			c := dedup.Config{Inputs: []string{folder}}
+			set(&c)
+			want, _ := plainPairs(t, c)
+			if strings.Count(want, "\n") < 10 {
+				t.Errorf("%s: only\n%s", name, want)
+			}
+			t.Run(fmt.Sprintf("%s in %d partitions", name, partitions), func(t *testing.T) {
+				out := filepath.Join(t.TempDir(), "out")
+				p := makePlan(t, c, PlanOptions{Command: stage.Pairs, Output: filepath.Join(out, "pairs.csv"), Partitions: partitions})
+				runAll(t, p, Options{})
+				same(t, output(t, out), map[string]string{"pairs.csv": want})
+			})
+		}
+	}
+}
+
+func TestDedupOfEveryWayIsThatOfOneMachine(t *testing.T) {
+	all := ways()
+	all["jaccard"] = func(c *dedup.Config) { c.Threshold, c.BucketCap, c.Candidates = 0.5, 20, dedup.CandidatesLSH }
+	quotes, copies := quoting(t, 3), hotCorpus(t, 30, 60, 40, 4)
+	for name, set := range all {
+		for _, of := range []struct {
+			corpus, against string
+			star            bool
+		}{{corpus: quotes}, {quotes, quoting(t, 1), true}, {copies, hotCorpus(t, 4, 8, 5, 2), false}} {
+			t.Run(fmt.Sprintf("%s, star %v, against %q", name, of.star, filepath.Base(of.against)), func(t *testing.T) {
+				c := dedup.Config{Inputs: []string{of.corpus}, Star: of.star}
+				if of.against != "" {
+					c.Against = []string{of.against}
+				}
+				set(&c)
+				p := makePlan(t, c, PlanOptions{Command: stage.Dedup, Output: filepath.Join(t.TempDir(), "out"), Partitions: 3})
+				runAll(t, p, Options{})
+				c.Output = filepath.Join(t.TempDir(), "plain")
+				s, err := dedup.Run(t.Context(), c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if s.Removed == 0 {
+					t.Error("nothing is removed")
+				}
+				same(t, output(t, p.Output), output(t, c.Output))
+			})
+		}
+	}
+}
+
+func TestFilesOfOneDocumentAreListedAsOnOneMachine(t *testing.T) {
+	folder := quoting(t, 1)
+	for i := range 30 {
+		text := strings.Join(words(rand.New(rand.NewPCG(uint64(i%12), 1)), 30), " ")
+		if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("a %d\n.txt", i)), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := dedup.Config{Inputs: []string{folder}}
+	p := makePlan(t, c, PlanOptions{Command: stage.Dedup, Output: filepath.Join(t.TempDir(), "out"), Partitions: 4})
+	runAll(t, p, Options{})
+	got := output(t, p.Output)
+	if strings.Count(got[dedup.KeptList], "\n") != 12 {
+		t.Errorf("12 different files are kept, and listed:\n%s", got[dedup.KeptList])
+	}
+	same(t, got, plainDedup(t, c))
+}
