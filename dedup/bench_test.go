@@ -1,8 +1,6 @@
 package dedup
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -44,15 +42,11 @@ func BenchmarkFamilies(b *testing.B) {
 		b.Run(fmt.Sprintf("sparse=%v", sparse), func(b *testing.B) {
 			var pairs int64
 			for b.Loop() {
-				r, err := newRun(Config{Inputs: []string{path}, Candidates: CandidatesLSH})
-				if err != nil {
+				f := searched(b, Config{Inputs: []string{path}, Candidates: CandidatesLSH}, sparse)
+				if err := f.close(true); err != nil {
 					b.Fatal(err)
 				}
-				ctx := context.Background()
-				if err := errors.Join(r.begin(ctx, ""), r.read(ctx), r.find(ctx, sparse), r.close(true)); err != nil {
-					b.Fatal(err)
-				}
-				pairs = r.summary.Candidates
+				pairs = f.account.Candidates
 			}
 			b.ReportMetric(float64(pairs), "pairs")
 		})

@@ -3,10 +3,8 @@ package dedup
 import (
 	"context"
 
-	"github.com/alike-dev/alike/dedup/internal/exact"
-	"github.com/alike-dev/alike/dedup/internal/graph"
+	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/dedup/internal/verify"
-	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/forecast"
 	"github.com/alike-dev/alike/recipe"
 )
@@ -24,39 +22,63 @@ const (
 	exactAgain = 0.75
 )
 
+// joining says whether all sets are joined exactly.
+type joining struct {
+	exact bool
+	limit int64 // of edges, more than which are found in vain; 0: none
+}
+
 // chooseExact decides between exact and lsh candidates. Under CandidatesAuto it takes the cheaper
 // way according to a forecast. The choice depends only on the corpus and the settings, never on
 // threads or memory, so that every run gives the same pairs.
-func (r *run) chooseExact(ctx context.Context, sparse bool) (bool, error) {
-	c, t := &r.config, r.table
+func chooseExact(ctx context.Context, s *search) (joining, error) {
+	t, r := s.docs.table, &s.how.recipe
 	switch {
-	case c.Candidates == CandidatesExact || r.recipe.Keys() == 0:
-		return true, nil
-	case c.Candidates == CandidatesLSH || !r.recipe.BySets() || r.expected == CandidatesLSH:
-		return false, nil
-	case r.recipe.Sample().Size > 0: // an index of all features takes many times the memory, and more time
-		return t.HasSets, nil
-	case !t.HasSets && t.Features > c.limits.exact && r.recipe.Banding().Rows > 1:
-		return false, nil
+	case s.Candidates == CandidatesExact || r.Keys() == 0:
+		return s.joining(0), nil
+	case s.Candidates == CandidatesLSH || !r.BySets() || s.how.expected == CandidatesLSH:
+		return joining{}, nil
+	case r.Sample().Size > 0: // an index of all features takes many times the memory, and more time
+		if t.HasSets {
+			return s.joining(0), nil
+		}
+		return joining{}, nil
+	case !t.HasSets && t.Features > s.limits.exact && r.Banding().Rows > 1:
+		return joining{}, nil
 	}
-	f, err := forecast.Of(r.forecastOptions(), r.records.Judged(ctx, r.classes.Representatives))
+	f, err := forecast.Of(s.forecastOptions(), s.records.Judged(ctx, s.classes.Representatives))
 	if err != nil {
-		return false, err
+		return joining{}, err
 	}
-	r.forecastEdges = f.Edges
-	bands := f.ByBands(r.recipe.Keys(), sparse, r.setsAgain())
+	bands := f.ByBands(r.Keys(), s.sparse, setsAgain(t))
+	cheaper := f.Exact()+f.Sets() <= exactAgain*bands
 	if t.HasSets {
-		return f.Exact() <= bands+exactSpare, nil
+		cheaper = f.Exact() <= bands+exactSpare
 	}
-	return f.Exact()+f.Sets() <= exactAgain*bands, nil
+	if !cheaper {
+		return joining{}, nil
+	}
+	return s.joining(f.Edges), nil
+}
+
+// joining is an exact join, for which the forecast is so many edges; 0: there is none.
+func (s *search) joining(edges float64) joining {
+	j := joining{exact: true}
+	if s.Candidates == CandidatesAuto && s.how.recipe.Banding().Rows > 1 {
+		j.limit = edgesEach*int64(s.docs.table.Docs) + edgesMore
+		if !s.sparse {
+			j.limit += int64(edgesOver * edges)
+		}
+	}
+	return j
 }
 
 // setsAgain tells how often the sets of candidate pairs of bands are made again.
-func (r *run) setsAgain() forecast.Again {
+func setsAgain(t *table.Table) forecast.Again {
 	switch {
-	case r.table.HasSets:
+	case t.HasSets:
 		return forecast.Never
-	case verify.SetsFit(int64(r.table.Docs), r.table.Features):
+	case verify.SetsFit(int64(t.Docs), t.Features):
 		return forecast.Once
 	default:
 		return forecast.ForPairs
@@ -84,43 +106,14 @@ const (
 
 // shortSets reports which sets the prefix filter finds exactly, by their rarest features; LSH or
 // the exact join finds the rest. Callers that ask for bands get only bands.
-func (r *run) shortSets() recipe.ShortSets {
-	c := &r.config
+func shortSets(c *settings, r *recipe.Recipe) recipe.ShortSets {
 	most := uint64(shortMost)
-	for most > 0 && r.threshold.MaxSize(most) > nearMost {
+	for most > 0 && c.threshold.MaxSize(most) > nearMost {
 		most--
 	}
-	if most == 0 || c.Candidates != CandidatesAuto || !r.recipe.BySets() || c.Shared || c.Known != nil || r.recipe.Keys() == 0 ||
-		r.recipe.MinKeys() > 1 || r.recipe.Sample().Size > 0 || r.recipe.Banding().Rows <= 1 {
+	if most == 0 || c.Candidates != CandidatesAuto || !r.BySets() || c.Shared || c.Known != nil || r.Keys() == 0 ||
+		r.MinKeys() > 1 || r.Sample().Size > 0 || r.Banding().Rows <= 1 {
 		return recipe.ShortSets{}
 	}
-	return recipe.ShortSets{Most: int(most), Near: int(r.threshold.MaxSize(most))}
-}
-
-// joinAll is the query for a join of all representatives.
-func (r *run) joinAll(sparse bool) exact.Query {
-	what := exact.Query{Docs: r.classes.Representatives, Kind: "joined"}
-	if r.config.Candidates == CandidatesAuto && r.recipe.Banding().Rows > 1 {
-		what.Limit = edgesEach*int64(r.table.Docs) + edgesMore
-		if !sparse {
-			what.Limit += int64(edgesOver * r.forecastEdges)
-		}
-	}
-	return what
-}
-
-func (r *run) forecastOptions() forecast.Options {
-	return forecast.Options{Recipe: r.recipe, Sides: &r.sides, Threshold: r.threshold, Cap: r.config.BucketCap}
-}
-
-func (r *run) joinOptions() exact.Options {
-	return exact.Options{
-		Graph: r.graph(), Records: r.records, Edges: r.edgeRule(),
-		IndexMost: r.config.limits.index, Log: r.log, Progress: r.config.Progress,
-	}
-}
-
-// edgeRule says which edges pairs of sets make.
-func (r *run) edgeRule() graph.Edges {
-	return graph.Edges{Edges: engine.Edges{Threshold: r.threshold, RemovesParts: r.removesParts}, Sides: &r.sides}
+	return recipe.ShortSets{Most: int(most), Near: int(c.threshold.MaxSize(most))}
 }

@@ -9,36 +9,88 @@ import (
 	"github.com/alike-dev/alike/lsh"
 )
 
+// Pair is two similar documents. The slices are valid only during the call.
+type Pair struct {
+	A, B       []byte  // ids; A comes first in the input or, by Containment, is inside B
+	Similarity float64 // exact, unless the run was told to estimate
+	Shared     int     // components in which the signatures agree, with Config.Shared
+}
+
 // emitPairs emits the pairs of all documents in order.
-func (r *run) emitPairs(ctx context.Context, emit func(Pair) error) (items, bytes int64, err error) {
-	o := expand.Options{
-		Graph: r.graph(), Table: r.table, Sides: &r.sides, Measure: r.threshold.Measure(), Held: r.config.limits.members, Classes: r.classes.Members,
-	}
-	if r.config.Candidates != CandidatesExact { // a caller that asks for exact wants every pair
-		o.Cap = r.config.BucketCap
-	}
-	pairs, crowds, err := expand.Pairs(ctx, o, r.edges)
-	if err != nil {
-		return 0, 0, err
-	}
-	r.tellCrowds(o.Cap, crowds)
-	err = r.eachNamed(ctx, pairs, func(p Pair) error {
-		items++
-		return emit(p)
+func emitPairs(ctx context.Context, j *job, f *found, emit func(Pair) error) error {
+	return j.account.stage("emit", 0, func() (items, bytes int64, err error) {
+		o := expand.Options{
+			Graph: f.graph(), Table: f.docs.table, Sides: &f.sides, Measure: j.threshold.Measure(), Held: j.limits.members, Classes: f.classes.Members,
+		}
+		if j.Candidates != CandidatesExact { // a caller that asks for exact wants every pair
+			o.Cap = j.BucketCap
+		}
+		pairs, crowds, err := expand.Pairs(ctx, o, f.edges)
+		if err != nil {
+			return 0, 0, err
+		}
+		tellCrowds(j.account, o.Cap, crowds, f.byDistance())
+		n := &naming{table: f.docs.table, threads: j.space.Threads}
+		if j.Shared {
+			n.recipe = &f.how.recipe
+		}
+		err = n.each(ctx, pairs, func(p Pair) error {
+			items++
+			return emit(p)
+		})
+		return items, 0, errors.Join(err, j.space.Release(pairs))
 	})
-	return items, 0, errors.Join(err, r.work.Release(pairs))
 }
 
 // tellCrowds reports classes with crowds.
-func (r *run) tellCrowds(limit int, crowds int64) {
+func tellCrowds(a *account, limit int, crowds int64, byDistance bool) {
 	if crowds == 0 {
 		return
 	}
-	r.summary.BucketsCapped += crowds
+	a.BucketsCapped += crowds
 	remedy := setting.Textf("with %s exact all", setting.Candidates)
-	if _, hamming := r.recipe.Distance(); hamming {
+	if byDistance {
 		remedy = setting.Textf("with a larger %s all", setting.BucketCap)
 	}
-	r.config.OnNotice(setting.Textf("texts with more than %d copies: %d; of their pairs, those with the first %d copies are listed, %s",
+	a.settings.OnNotice(setting.Textf("texts with more than %d copies: %d; of their pairs, those with the first %d copies are listed, %s",
 		limit, crowds, lsh.Hubs, remedy))
+}
+
+// Fingerprint is a document's signature under the run's scheme.
+type Fingerprint struct {
+	ID        []byte
+	Signature []uint32 // of an empty document: all ones; nil under Config.Texts
+	Packed    []byte   // the signature in the form that the scheme stores
+	Features  int      // with repeats; 0: an empty document
+}
+
+// emitSketches emits the signatures of all documents in order.
+func emitSketches(ctx context.Context, j *job, docs *documents, emit func(Fingerprint) error) error {
+	return j.account.stage("emit", 0, func() (items, bytes int64, err error) {
+		t := docs.table
+		c := t.Scanner()
+		var id, packed []byte
+		for i := range t.Docs {
+			doc := uint32(i)
+			if t.Skipped.Has(doc) {
+				continue
+			}
+			id = c.AppendID(id[:0], doc)
+			features := int(c.Doc(doc).Features)
+			signature := c.Signature(doc)
+			if err := errors.Join(c.Err, ctx.Err()); err != nil {
+				return items, 0, err
+			}
+			packed = j.recipe.AppendBinary(packed[:0], signature)
+			f := Fingerprint{ID: id, Packed: packed, Features: features}
+			if j.Texts == nil {
+				f.Signature = signature
+			}
+			if err := emit(f); err != nil {
+				return items, 0, err
+			}
+			items++
+		}
+		return items, 0, nil
+	})
 }

@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -193,37 +192,53 @@ func TestVerificationFromRecordsEqualsThatFromMemory(t *testing.T) {
 	config := Config{Inputs: []string{dir}, Candidates: CandidatesLSH}
 	want, _ := pairLines(t, config)
 
-	ctx := context.Background()
-	r, err := newRun(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := searched(t, config, false)
 	defer func() {
-		if err := r.close(true); err != nil {
+		if err := f.close(true); err != nil {
 			t.Error(err)
 		}
 	}()
-	if err := errors.Join(r.begin(ctx, ""), r.read(ctx), r.find(ctx, false)); err != nil {
-		t.Fatal(err)
-	}
-	edges := entries(t, r.edges)
+	edges := entries(t, f.edges)
 	for _, limit := range []int64{0, 1} { // records in memory, on disk
-		r.table.HasSets = false
-		o := r.storeOptions()
+		f.docs.table.HasSets = false
+		o := f.docs.storeOptions(f.job, f.how)
 		o.Memory = limit
-		r.records = reread.New(o)
-		again, n, err := verify.Pairs(ctx, r.verifyOptions(), verify.Query{Pairs: r.edges})
+		f.records = reread.New(o)
+		again, n, err := verify.Pairs(t.Context(), f.verifyOptions(), verify.Query{Pairs: f.edges})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(entries(t, again), edges) || n != int64(len(edges)) {
 			t.Errorf("records limit %d: similarities from records differ", limit)
 		}
-		r.records.Close()
+		f.records.Close()
 	}
 	if len(want) == 0 || len(edges) == 0 {
 		t.Error("no pairs to compare")
 	}
+}
+
+// searched reads and searches as Run or Pairs do. The caller closes the job.
+func searched(t testing.TB, c Config, sparse bool) *found {
+	t.Helper()
+	ctx := t.Context()
+	s, err := settle(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, in, err := begin(ctx, s, "", s.Begin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	docs, err := readAll(ctx, j, in, asked(s), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := find(ctx, j, in, asked(s), docs, sparse)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
 }
 
 // entries returns what was sorted.

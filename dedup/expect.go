@@ -9,6 +9,7 @@ import (
 	"github.com/alike-dev/alike/internal/distinct"
 	"github.com/alike-dev/alike/internal/forecast"
 	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/internal/sides"
 	"github.com/alike-dev/alike/recipe"
 )
 
@@ -25,69 +26,75 @@ const (
 	expectTokens = 16 << 10  // features of it that are held at most
 )
 
+// choice is what keys documents get.
+type choice struct {
+	recipe   recipe.Recipe // as asked for or, if an exact join is expected, without keys
+	expected Candidates    // exact or lsh; "": what is decided when the inputs have been read
+}
+
+// asked is the choice of the settings.
+func asked(s *settings) choice { return choice{recipe: s.recipe} }
+
 // expect decides, if it can, between exact and lsh candidates, from a sample of the inputs. Like chooseExact it
 // depends only on the inputs and the settings. sparse is that of find.
-func (r *run) expect(ctx context.Context, sparse bool) error {
-	if !r.mayExpect() {
-		return nil
+func expect(ctx context.Context, j *job, in *inputs, sparse bool) (choice, error) {
+	how, r := asked(j.settings), &j.recipe
+	if !mayExpect(j.settings, in) {
+		return how, nil
 	}
-	s, err := r.sampleSets(ctx)
-	if err != nil || s == nil || len(s.docs) < expectDocs || 2*s.short(r.shortSets().Most) > len(s.docs) { // short sets need no signatures
-		return err
+	s, err := sampleSets(ctx, j.settings, in)
+	if err != nil || s == nil || len(s.docs) < expectDocs || 2*s.short(shortSets(j.settings, r).Most) > len(s.docs) { // short sets need no signatures
+		return how, err
 	}
-	o := r.forecastOptions()
-	o.Share, o.Thin = float64(s.bytes)/float64(max(r.inputBytes(), s.bytes)), s.thin
-	f, err := forecast.Of(o, s)
+	share := float64(s.bytes) / float64(max(in.bytes(), s.bytes))
+	f, err := forecast.Of(forecast.Options{Recipe: *r, Sides: new(sides.Self()), Threshold: j.threshold, Cap: j.BucketCap, Share: share, Thin: s.thin}, s)
 	if err != nil {
-		return err
+		return how, err
 	}
-	docs, features := float64(len(s.docs))/o.Share, float64(s.features)/o.Share
+	docs, features := float64(len(s.docs))/share, float64(s.features)/share
 	again := forecast.ForPairs
 	if verify.SetsFit(int64(docs), int64(features)) {
 		again = forecast.Once
 	}
-	bands := f.Signatures() + f.ByBands(r.recipe.Keys(), sparse, again)
-	if features > float64(r.retain()) { // its sets take more memory than bands
+	bands := f.Signatures() + f.ByBands(r.Keys(), sparse, again)
+	if features > float64(retain(j.settings, how)) { // its sets take more memory than bands
 		bands *= exactAgain
 	}
-	switch many := features > float64(r.config.limits.exact); {
-	case f.Exact()+f.Sets() > bands, many && r.recipe.Banding().Rows > 1:
-		r.expected = CandidatesLSH
+	switch many := features > float64(j.limits.exact); {
+	case f.Exact()+f.Sets() > bands, many && r.Banding().Rows > 1:
+		how.expected = CandidatesLSH
 	case many, f.Edges > edgesMore: // perhaps one large cluster, which is known before all its pairs
 	default:
-		exact := r.config
-		exact.Candidates = CandidatesExact
-		r.expected = CandidatesExact
-		r.recipe, err = exact.recipe()
+		how.expected = CandidatesExact
+		how.recipe, err = j.exactRecipe()
 	}
-	return err
+	return how, err
 }
 
 // mayExpect tells whether the choice is open, and a sample can be taken of all inputs: they are one
 // collection in plain files, whose blocks can be read in any order.
-func (r *run) mayExpect() bool {
-	c := &r.config
-	if c.Candidates != CandidatesAuto || !r.recipe.BySets() || r.recipe.Keys() == 0 || r.recipe.MinKeys() > 1 || r.recipe.Sample().Size > 0 ||
+func mayExpect(c *settings, in *inputs) bool {
+	if r := &c.recipe; c.Candidates != CandidatesAuto || !r.BySets() || r.Keys() == 0 || r.MinKeys() > 1 || r.Sample().Size > 0 ||
 		c.Shared || c.Fingerprints || c.Known != nil || c.Link != nil || c.limits.retain > 0 || c.Verify != VerifyExact ||
-		r.refSources > 0 || len(c.With) > 0 || r.inputBytes() < c.limits.expect {
+		in.references > 0 || in.left > 0 || in.bytes() < c.limits.expect {
 		return false
 	}
-	return !slices.ContainsFunc(r.sources, func(s corpus.Source) bool { return !s.InPlace() || s.Format == corpus.CSV })
+	return !slices.ContainsFunc(in.sources, func(s corpus.Source) bool { return !s.InPlace() || s.Format == corpus.CSV })
 }
 
 // sampleSets makes the sets of documents from places that are spread evenly over the inputs. It returns nil if
 // they are too long for a sample, and ignores what cannot be read: the run will report that.
-func (r *run) sampleSets(ctx context.Context) (*sampledSets, error) {
-	o := r.config.Corpus
+func sampleSets(ctx context.Context, c *settings, in *inputs) (*sampledSets, error) {
+	o := c.Corpus
 	o.BlockSize = expectBlock
-	s := &sampledSets{maker: r.recipe.NewSetMaker(), parser: corpus.NewParser(o), digests: map[uint64]bool{}, tokens: make([]uint64, 0, expectTokens)}
-	all := max(r.inputBytes(), 1)
+	s := &sampledSets{maker: c.recipe.NewSetMaker(), parser: corpus.NewParser(o), digests: map[uint64]bool{}, tokens: make([]uint64, 0, expectTokens)}
+	all := max(in.bytes(), 1)
 	most := min(max(all, expectLeast)/expectShare, expectMost)
 	blocks := max(most/expectBlock, 1)
-	files := min(max(expectDocs+expectDocs/4, int(most*int64(len(r.sources))/all)), len(r.sources))
+	files := min(max(expectDocs+expectDocs/4, int(most*int64(len(in.sources))/all)), len(in.sources))
 	each := max(blocks/int64(files), 1)
 	for i := range files {
-		source := r.sources[i*len(r.sources)/files]
+		source := in.sources[i*len(in.sources)/files]
 		every := max(source.Size/expectBlock/each, 1)
 		file, err := corpus.Open(ctx, source, o)
 		if err != nil {

@@ -1,7 +1,6 @@
 package dedup
 
 import (
-	"context"
 	"errors"
 	"math/rand/v2"
 	"os"
@@ -16,15 +15,19 @@ import (
 // expectedOf returns what a run decides before it reads.
 func expectedOf(t *testing.T, c Config) Candidates {
 	t.Helper()
-	ctx := context.Background()
-	r, err := newRun(c)
+	s, err := settle(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(r.begin(ctx, "pairs"), r.expect(ctx, false), r.close(true)); err != nil {
+	j, in, err := begin(t.Context(), s, "pairs", s.Begin)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return r.expected
+	how, err := expect(t.Context(), j, in, false)
+	if err := errors.Join(err, j.close(true)); err != nil {
+		t.Fatal(err)
+	}
+	return how.expected
 }
 
 // randomDocs are texts of so many words, of so many different ones.

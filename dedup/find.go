@@ -16,296 +16,319 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/verify"
 	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/extsort"
-	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/internal/forecast"
 	"github.com/alike-dev/alike/internal/sides"
-	"github.com/alike-dev/alike/lsh"
 )
 
+// found is the result of find.
+type found struct {
+	*search
+	edges *extsort.Sorted // between similar representatives; see graph.Edges
+	sizes *extsort.Sorted // of sets, if they are needed and the table has none
+}
+
 // find runs the stages from grouping to verified edges. It finds all edges or, if sparse, enough of
-// them to connect the same documents.
-func (r *run) find(ctx context.Context, sparse bool) error {
-	if r.links != nil {
-		return r.takeLinks(ctx)
+// them to connect the same documents. The result is released at the end of the run, or before
+// another round.
+func find(ctx context.Context, j *job, in *inputs, how choice, docs *documents, sparse bool) (*found, error) {
+	s := &search{job: j, docs: docs, how: how, sides: docs.sides, sparse: sparse, records: reread.New(docs.storeOptions(j, how))}
+	f := &found{search: s}
+	j.atEnd(f.release)
+	if docs.links != nil {
+		return f, takeLinks(ctx, in, f)
 	}
-	r.records = reread.New(r.storeOptions())
-	join := false
-	err := r.clock.stage("group", 0, func() (items, bytes int64, err error) {
-		bySet := r.table.HasSets && r.config.Candidates != CandidatesLSH
-		r.classes, err = copies.Find(ctx, copies.Options{Space: r.work, Table: r.table, Sides: &r.sides, BySet: bySet, Threshold: r.threshold})
-		if err == nil && r.sides.Apart() {
-			r.sides = sides.Between(r.table.Left, r.classes.Both)
+	join, err := s.group(ctx)
+	if err != nil {
+		return nil, err
+	}
+	j.account.method(how, join.exact)
+	if join.exact {
+		f.edges, err = s.join(ctx, join.limit)
+		if !errors.Is(err, exact.ErrManyEdges) {
+			return f, s.counted(f, err)
+		}
+		j.account.method(how, false)
+	}
+	if s.byDistance() || !sparse || how.recipe.MinKeys() > 1 { // otherwise votes of rims, or pairs with others than hubs, count too
+		err = s.all(ctx, f)
+	} else {
+		err = s.connecting(ctx, f)
+	}
+	return f, s.counted(f, err)
+}
+
+// release releases what was found; once more, it does nothing.
+func (f *found) release() error {
+	f.records.Close()
+	err := f.space.ReleaseAll(f.edges, f.sizes)
+	if f.classes != nil {
+		err = errors.Join(err, f.space.ReleaseAll(f.classes.Members))
+	}
+	f.edges, f.sizes, f.classes = nil, nil, nil
+	return err
+}
+
+// search is what the parts of find share. Nothing in it changes after group.
+type search struct {
+	*job
+	docs    *documents
+	how     choice
+	sparse  bool
+	records *reread.Store // for verification
+	classes *copies.Classes
+	sides   sides.Policy
+}
+
+// group finds equal documents, and chooses how the other pairs are found.
+func (s *search) group(ctx context.Context) (join joining, err error) {
+	err = s.account.stage("group", 0, func() (items, bytes int64, err error) {
+		t := s.docs.table
+		bySet := t.HasSets && s.Candidates != CandidatesLSH
+		s.classes, err = copies.Find(ctx, copies.Options{Space: s.space, Table: t, Sides: &s.sides, BySet: bySet, Threshold: s.threshold})
+		if err == nil && s.sides.Apart() {
+			s.sides = sides.Between(t.Left, s.classes.Both)
 		}
 		if err == nil {
-			join, err = r.chooseExact(ctx, sparse)
+			join, err = chooseExact(ctx, s)
 		}
-		return int64(r.table.Docs), 0, err
+		return int64(t.Docs), 0, err
 	})
-	if err != nil {
-		return err
-	}
-	r.describe(join)
-	switch _, hamming := r.recipe.Distance(); {
-	case hamming: // all pairs, even for clusters: in buckets over the cap, pairs with hubs would not suffice
-		err = r.findAll(ctx)
-	case join:
-		err = r.findExact(ctx, sparse)
-		if errors.Is(err, exact.ErrManyEdges) {
-			r.describe(false)
-			err = r.findByBands(ctx, sparse)
-		}
-	default:
-		err = r.findByBands(ctx, sparse)
-	}
+	return join, err
+}
+
+// counted counts the pairs, unless there was an error.
+func (s *search) counted(f *found, err error) error {
 	if err == nil {
-		r.count()
+		s.account.pairs(f)
 	}
 	return err
 }
 
-// findByBands finds candidates by bands and verifies them.
-func (r *run) findByBands(ctx context.Context, sparse bool) error {
-	if sparse && r.recipe.MinKeys() == 1 { // otherwise the votes of rims count too
-		return r.findSparse(ctx)
-	}
-	return r.findAll(ctx)
+func (s *search) byDistance() bool {
+	_, hamming := s.how.recipe.Distance()
+	return hamming
 }
 
-// findExact joins the feature sets.
-func (r *run) findExact(ctx context.Context, sparse bool) error {
-	return r.clock.stage("verify", 0, func() (items, bytes int64, err error) {
-		edges, n, err := r.log.Step(ctx, "edges", func() ([]*extsort.Sorted, int64, error) {
-			edges, err := exact.Join(ctx, r.joinOptions(), r.joinAll(sparse))
-			if err != nil {
-				return nil, 0, err
-			}
-			return []*extsort.Sorted{edges}, edges.Len(), nil
-		}, r.work.Sorting("edges", 8, graph.PairBits(r.table.Docs)))
-		if err == nil {
-			r.edges = edges[0]
-			r.summary.Candidates += n
-		}
-		return n, 0, err
-	})
-}
-
-// findAll groups band keys and verifies all pairs that share a bucket. It joins the documents of
-// buckets that are too large for that.
-func (r *run) findAll(ctx context.Context) (err error) {
-	met, err := r.meet(ctx, false)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, met.Release()) }()
-	if _, hamming := r.recipe.Distance(); hamming && met.Hot.Len() > 0 {
-		pairs, err := r.withHotPairs(ctx, met)
-		if err != nil {
-			return err
-		}
-		r.edges, err = r.verify(ctx, "edges", pairs, nil)
-		return errors.Join(err, r.work.Release(pairs))
-	}
-	joined, err := r.joinHot(ctx, met.Hot)
-	if err != nil {
-		return err
-	}
-	edges, err := r.verify(ctx, "edges", met.Pairs, joined.Docs)
-	if err == nil && joined.Edges != nil {
-		r.edges, err = r.graph().Merge(ctx, edges, joined.Edges)
-		err = errors.Join(err, r.work.Release(edges))
-	} else {
-		r.edges = edges
-	}
-	return errors.Join(err, r.work.ReleaseAll(joined.Edges))
-}
-
-// findSparse verifies spokes, and then only those other pairs that connect different clusters of
-// the spokes.
-func (r *run) findSparse(ctx context.Context) (err error) {
-	met, err := r.meet(ctx, true)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, met.Release()) }()
-	edges, err := r.verify(ctx, "spoke-edges", met.Pairs, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, r.work.Release(edges)) }()
-	var others *extsort.Sorted
-	err = r.clock.stage("group", 0, func() (items, bytes int64, err error) {
-		labels, err := r.graph().Components(ctx, edges)
-		if err != nil {
-			return 0, 0, err
-		}
-		others, err = group.Crossing(ctx, r.groupOptions(), met, labels)
-		return 0, 0, errors.Join(err, r.work.Release(labels))
-	})
-	if err != nil {
-		return err
-	}
-	more, err := r.verify(ctx, "crossing-edges", others, nil)
-	if err = errors.Join(err, r.work.Release(others)); err != nil {
-		return errors.Join(err, r.work.ReleaseAll(more))
-	}
-	r.edges, err = r.graph().Merge(ctx, edges, more)
-	return errors.Join(err, r.work.Release(more))
-}
-
-// meet returns the pairs that share buckets or, with containment, those where one document has
-// enough of the other one's sample.
-func (r *run) meet(ctx context.Context, sparse bool) (met *group.Met, err error) {
-	err = r.clock.stage("group", 0, func() (items, bytes int64, err error) {
-		if r.recipe.Sample().Size > 0 {
-			met, r.sizes, err = r.contained(ctx)
-		} else {
-			met, err = group.Candidates(ctx, r.groupOptions(), sparse)
-		}
-		if err == nil {
-			r.summary.BucketsCapped = met.Capped
-		}
-		return int64(r.table.Docs), 0, err
-	})
-	return met, err
-}
-
-func (r *run) contained(ctx context.Context) (met *group.Met, sizes *extsort.Sorted, err error) {
-	found, err := contain.Candidates(ctx, contain.Options{
-		Graph: r.graph(), Records: r.records, Docs: r.classes.Representatives, Sides: &r.sides,
-		Sampling: engine.Sampling{Sample: r.recipe.Sample(), Seed: r.recipe.SampleSeed(), Threshold: r.threshold, Cap: r.config.BucketCap}, Sizes: r.removesParts, Log: r.log, Progress: r.config.Progress,
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	return &found.Met, found.Sizes, nil
-}
-
-func (r *run) groupOptions() group.Options {
-	return group.Options{
-		Graph: r.graph(), Table: r.table, Docs: r.classes.Representatives, Sides: &r.sides, Keys: r.recipe.Keys(), Threshold: r.threshold,
-		Cap: r.config.BucketCap, Together: r.config.limits.together, Log: r.log, Progress: r.config.Progress, Meter: r.clock.meter,
-	}
-}
-
-// verify returns the edges among pairs, and counts both. It skips pairs whose documents are both in
-// known: all edges of such pairs are known.
-func (r *run) verify(ctx context.Context, kind string, pairs *extsort.Sorted, known bitset.Set) (edges *extsort.Sorted, err error) {
-	err = r.clock.stage("verify", 0, func() (items, bytes int64, err error) {
-		found, n, err := r.log.Step(ctx, kind, func() ([]*extsort.Sorted, int64, error) {
-			edges, n, err := verify.Pairs(ctx, r.verifyOptions(), verify.Query{
-				Pairs: pairs, Votes: uint64(r.recipe.MinKeys()), Known: known, Kind: kind + "-so-far",
-			})
+// step makes edges, or takes those that an earlier process has made, and counts candidates.
+func (s *search) step(ctx context.Context, kind string, make func() (*extsort.Sorted, int64, error)) (edges *extsort.Sorted, err error) {
+	err = s.account.stage("verify", 0, func() (items, bytes int64, err error) {
+		made, n, err := s.log.Step(ctx, kind, func() ([]*extsort.Sorted, int64, error) {
+			edges, n, err := make()
 			if err != nil {
 				return nil, 0, err
 			}
 			return []*extsort.Sorted{edges}, n, nil
-		}, r.work.Sorting("edges", 8, graph.PairBits(r.table.Docs)))
+		}, s.space.Sorting("edges", 8, graph.PairBits(s.docs.table.Docs)))
 		if err == nil {
-			edges = found[0]
-			r.summary.Candidates += n
+			edges = made[0]
+			s.account.Candidates += n
 		}
 		return n, 0, err
 	})
 	return edges, err
 }
 
-func (r *run) clusterOptions() clusters.Options {
-	o := clusters.Options{
-		Graph: r.graph(), Table: r.table, Sides: &r.sides, Keep: r.config.Keep, Star: r.config.Star, Parts: r.removesParts, Sizes: r.sizes, Verify: r.verifyOptions(),
-	}
-	if r.links != nil {
-		o.Rate = r.links.Similarity
-	}
-	return o
+// join joins the feature sets of all representatives. It gives up at more edges than limit; 0: never.
+func (s *search) join(ctx context.Context, limit int64) (*extsort.Sorted, error) {
+	return s.step(ctx, "edges", func() (*extsort.Sorted, int64, error) {
+		edges, err := exact.Join(ctx, s.joinOptions(), exact.Query{Docs: s.classes.Representatives, Kind: "joined", Limit: limit})
+		if err != nil {
+			return nil, 0, err
+		}
+		return edges, edges.Len(), nil
+	})
 }
 
-func (r *run) verifyOptions() verify.Options {
-	return verify.Options{Graph: r.graph(), Records: r.records, Edges: r.edgeRule(), Log: r.log, Progress: r.config.Progress, Meter: r.clock.meter}
+// verify returns the edges among pairs, and counts both. It skips pairs whose documents are both in
+// known: all edges of such pairs are known.
+func (s *search) verify(ctx context.Context, kind string, pairs *extsort.Sorted, known bitset.Set) (*extsort.Sorted, error) {
+	return s.step(ctx, kind, func() (*extsort.Sorted, int64, error) {
+		return verify.Pairs(ctx, s.verifyOptions(), verify.Query{
+			Pairs: pairs, Votes: uint64(s.how.recipe.MinKeys()), Known: known, Kind: kind + "-so-far",
+		})
+	})
 }
 
-// describe records in the summary how candidates are found.
-func (r *run) describe(exact bool) {
-	s := r.summary
-	if exact {
-		s.CandidateMethod, s.ExpectedRecall = string(CandidatesExact), 1
-		return
+// all groups band keys and verifies all pairs that share a bucket. It joins the documents of
+// buckets that are too large for that.
+func (s *search) all(ctx context.Context, f *found) (err error) {
+	met, err := s.meet(ctx, f, false)
+	if err != nil {
+		return err
 	}
-	if _, hamming := r.recipe.Distance(); hamming {
-		s.CandidateMethod, s.Bands, s.ExpectedRecall = "blocks", r.recipe.Keys(), 1
-		return
+	defer func() { err = errors.Join(err, met.Release()) }()
+	if s.byDistance() && met.Hot.Len() > 0 {
+		pairs, err := s.withHotPairs(ctx, met)
+		if err != nil {
+			return err
+		}
+		f.edges, err = s.verify(ctx, "edges", pairs, nil)
+		return errors.Join(err, s.space.Release(pairs))
 	}
-	s.CandidateMethod = string(CandidatesLSH)
-	if sample := r.recipe.Sample(); sample.Size > 0 {
-		s.Sample, s.ExpectedRecall = sample.Size, sample.Probability(r.threshold.Float())
-		return
+	joined, err := s.joinHot(ctx, met.Hot)
+	if err != nil {
+		return err
 	}
-	banding := r.recipe.Banding()
-	s.Bands, s.Rows = banding.Bands, banding.Rows
-	least, _ := r.threshold.LeastJaccard()
-	s.ExpectedRecall = banding.Probability(r.recipe.Agreement(least))
+	edges, err := s.verify(ctx, "edges", met.Pairs, joined.Docs)
+	if err == nil && joined.Edges != nil {
+		f.edges, err = s.graph().Merge(ctx, edges, joined.Edges)
+		err = errors.Join(err, s.space.Release(edges))
+	} else {
+		f.edges = edges
+	}
+	return errors.Join(err, s.space.ReleaseAll(joined.Edges))
 }
 
-// count fills in the numbers of pairs. A copy is a candidate that is verified by its digest.
-func (r *run) count() {
-	s := r.summary
-	s.Candidates += r.classes.Copies
-	s.Verified = r.edges.Len() + r.classes.Copies
-	s.Rejected = s.Candidates - s.Verified
+// connecting verifies spokes, and then only those other pairs that connect different clusters of
+// the spokes.
+func (s *search) connecting(ctx context.Context, f *found) (err error) {
+	met, err := s.meet(ctx, f, true)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, met.Release()) }()
+	edges, err := s.verify(ctx, "spoke-edges", met.Pairs, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.space.Release(edges)) }()
+	var others *extsort.Sorted
+	err = s.account.stage("group", 0, func() (items, bytes int64, err error) {
+		labels, err := s.graph().Components(ctx, edges)
+		if err != nil {
+			return 0, 0, err
+		}
+		others, err = group.Crossing(ctx, s.groupOptions(), met, labels)
+		return 0, 0, errors.Join(err, s.space.Release(labels))
+	})
+	if err != nil {
+		return err
+	}
+	more, err := s.verify(ctx, "crossing-edges", others, nil)
+	if err = errors.Join(err, s.space.Release(others)); err != nil {
+		return errors.Join(err, s.space.ReleaseAll(more))
+	}
+	f.edges, err = s.graph().Merge(ctx, edges, more)
+	return errors.Join(err, s.space.Release(more))
+}
+
+// meet returns the pairs that share buckets or, with containment, those where one document has
+// enough of the other one's sample.
+func (s *search) meet(ctx context.Context, f *found, sparse bool) (met *group.Met, err error) {
+	err = s.account.stage("group", 0, func() (items, bytes int64, err error) {
+		if s.how.recipe.Sample().Size > 0 {
+			var contained *contain.Found
+			if contained, err = contain.Candidates(ctx, s.containOptions()); err == nil {
+				met, f.sizes = &contained.Met, contained.Sizes
+			}
+		} else {
+			met, err = group.Candidates(ctx, s.groupOptions(), sparse)
+		}
+		if err == nil {
+			s.account.BucketsCapped = met.Capped
+		}
+		return int64(s.docs.table.Docs), 0, err
+	})
+	return met, err
 }
 
 // withHotPairs returns the candidate pairs, and the pairs within the distance that only buckets
 // over the cap have. It reports for how many documents pairs may be missing.
-func (r *run) withHotPairs(ctx context.Context, met *group.Met) (pairs *extsort.Sorted, err error) {
+func (s *search) withHotPairs(ctx context.Context, met *group.Met) (pairs *extsort.Sorted, err error) {
 	missed := int64(0)
-	err = r.clock.stage("join", 0, func() (items, bytes int64, err error) {
-		if pairs, missed, err = hot.Within(ctx, r.hotOptions(), met.Pairs, met.Hot); err != nil {
+	err = s.account.stage("join", 0, func() (items, bytes int64, err error) {
+		if pairs, missed, err = hot.Within(ctx, s.hotOptions(), met.Pairs, met.Hot); err != nil {
 			return 0, 0, err
 		}
 		return pairs.Len(), 0, nil
 	})
-	if missed > 0 {
-		r.config.OnNotice(setting.Textf("documents in buckets of more than %d: %d were not compared with all of their buckets, only with the first %d and some others, "+
-			"so pairs of them may be missing; raise %s, or take a smaller %s", r.config.BucketCap, missed, lsh.Hubs, setting.BucketCap, setting.Distance))
-	}
+	s.account.missed(missed, true)
 	return pairs, err
 }
 
 // joinHot joins the documents in buckets over the cap, given by members, as far as that is worth
 // its cost. It reports for how many documents pairs may be missing.
-func (r *run) joinHot(ctx context.Context, members *extsort.Sorted) (h hot.Joined, err error) {
+func (s *search) joinHot(ctx context.Context, members *extsort.Sorted) (h hot.Joined, err error) {
 	if members.Len() == 0 {
 		return h, nil
 	}
 	var levels *extsort.Sorted
-	err = r.clock.stage("group", 0, func() (items, bytes int64, err error) {
-		levels, err = hot.Levels(ctx, r.hotOptions(), members)
+	err = s.account.stage("group", 0, func() (items, bytes int64, err error) {
+		levels, err = hot.Levels(ctx, s.hotOptions(), members)
 		return 0, 0, err
 	})
 	if err != nil {
 		return h, err
 	}
 	h.Missed = levels.Len()
-	if r.recipe.BySets() && (r.recipe.MinKeys() == 1 || r.recipe.Sample().Size > 0) {
-		err = r.clock.stage("join", 0, func() (items, bytes int64, err error) {
-			if h, err = hot.Join(ctx, r.hotOptions(), levels); err != nil {
+	if r := &s.how.recipe; r.BySets() && (r.MinKeys() == 1 || r.Sample().Size > 0) {
+		err = s.account.stage("join", 0, func() (items, bytes int64, err error) {
+			if h, err = hot.Join(ctx, s.hotOptions(), levels); err != nil {
 				return 0, 0, err
 			}
-			r.summary.Candidates += h.Edges.Len()
+			s.account.Candidates += h.Edges.Len()
 			return h.Edges.Len(), 0, nil
 		})
 	}
-	if err == nil && h.Missed > 0 {
-		r.config.OnNotice(setting.Textf("documents in buckets of more than %d: %d were compared with the first %d of their buckets only, "+
-			"so pairs of them may be missing; raise %s, or find them with %s exact", r.config.BucketCap, h.Missed, lsh.Hubs, setting.BucketCap, setting.Candidates))
+	if err == nil {
+		s.account.missed(h.Missed, false)
 	}
-	if err = errors.Join(err, r.work.Release(levels)); err != nil {
-		return hot.Joined{}, errors.Join(err, r.work.ReleaseAll(h.Edges))
+	if err = errors.Join(err, s.space.Release(levels)); err != nil {
+		return hot.Joined{}, errors.Join(err, s.space.ReleaseAll(h.Edges))
 	}
 	return h, nil
 }
 
-func (r *run) hotOptions() hot.Options {
-	return hot.Options{
-		Graph: r.graph(), Sides: &r.sides, Cap: r.config.BucketCap, Log: r.log,
-		Join: r.joinOptions(), Forecast: r.forecastOptions(), Budget: r.config.limits.hot,
+// graph is the vertex set of pairs of the run's documents.
+func (s *search) graph() graph.Graph { return graph.Graph{Space: s.space, Docs: s.docs.table.Docs} }
+
+// edgeRule says which edges pairs of sets make.
+func (s *search) edgeRule() graph.Edges {
+	return graph.Edges{Edges: engine.Edges{Threshold: s.threshold, RemovesParts: s.removesParts}, Sides: &s.sides}
+}
+
+func (s *search) forecastOptions() forecast.Options {
+	return forecast.Options{Recipe: s.how.recipe, Sides: &s.sides, Threshold: s.threshold, Cap: s.BucketCap}
+}
+
+func (s *search) groupOptions() group.Options {
+	return group.Options{
+		Graph: s.graph(), Table: s.docs.table, Docs: s.classes.Representatives, Sides: &s.sides, Keys: s.how.recipe.Keys(), Threshold: s.threshold,
+		Cap: s.BucketCap, Together: s.limits.together, Log: s.log, Progress: s.Progress, Meter: s.account.meter,
 	}
+}
+
+func (s *search) containOptions() contain.Options {
+	return contain.Options{
+		Graph: s.graph(), Records: s.records, Docs: s.classes.Representatives, Sides: &s.sides,
+		Sampling: engine.Sampling{Sample: s.how.recipe.Sample(), Seed: s.how.recipe.SampleSeed(), Threshold: s.threshold, Cap: s.BucketCap}, Sizes: s.removesParts, Log: s.log, Progress: s.Progress,
+	}
+}
+
+func (s *search) verifyOptions() verify.Options {
+	return verify.Options{Graph: s.graph(), Records: s.records, Edges: s.edgeRule(), Log: s.log, Progress: s.Progress, Meter: s.account.meter}
+}
+
+func (s *search) joinOptions() exact.Options {
+	return exact.Options{
+		Graph: s.graph(), Records: s.records, Edges: s.edgeRule(),
+		IndexMost: s.limits.index, Log: s.log, Progress: s.Progress,
+	}
+}
+
+func (s *search) hotOptions() hot.Options {
+	return hot.Options{
+		Graph: s.graph(), Sides: &s.sides, Cap: s.BucketCap, Log: s.log,
+		Join: s.joinOptions(), Forecast: s.forecastOptions(), Budget: s.limits.hot,
+	}
+}
+
+func (f *found) clusterOptions() clusters.Options {
+	o := clusters.Options{
+		Graph: f.graph(), Table: f.docs.table, Sides: &f.sides, Keep: f.Keep, Star: f.Star, Parts: f.removesParts, Sizes: f.sizes, Verify: f.verifyOptions(),
+	}
+	if f.docs.links != nil {
+		o.Rate = f.docs.links.Similarity
+	}
+	return o
 }

@@ -87,33 +87,32 @@ func (c *Config) validateKnown() error {
 	return errors.Join(checks...)
 }
 
-// beginKnown tells the collection that the run begins.
-func (r *run) beginKnown(ctx context.Context) (err error) {
-	known := r.config.Known
+// beginKnown tells the collection that the run begins. It returns the state of the collection.
+func beginKnown(ctx context.Context, j *job, in *inputs) (state string, err error) {
+	known := j.Known
 	if known == nil {
-		return nil
+		return "", nil
 	}
-	if mine, its := r.recipe.String(), known.Recipe().String(); mine != its {
-		return fmt.Errorf("%w: the index has the recipe\n  %s\nand the run\n  %s\ntake the settings with which the index was made", ErrUsage, its, mine)
+	if mine, its := j.recipe.String(), known.Recipe().String(); mine != its {
+		return "", fmt.Errorf("%w: the index has the recipe\n  %s\nand the run\n  %s\ntake the settings with which the index was made", ErrUsage, its, mine)
 	}
 	sum := sha256.New()
-	for s := range r.settings("dedup") {
+	for s := range identity(j.settings, "dedup", in, "") {
 		fmt.Fprintln(sum, s)
 	}
-	if r.knownState, err = known.Begin(ctx, hex.EncodeToString(sum.Sum(nil)[:16]), r.sources[r.refSources:], r.config.Corpus); err != nil {
-		return err
+	if state, err = known.Begin(ctx, hex.EncodeToString(sum.Sum(nil)[:16]), in.own(), j.Corpus); err == nil {
+		j.space.Leave(known.Memory())
 	}
-	r.work.Leave(known.Memory())
-	return nil
+	return state, err
 }
 
 // look returns the look-ups of the read stage for each document of the inputs; nil: none.
-func (r *run) look() func() read.Look {
-	if r.config.Known == nil {
+func look(known Known) func() read.Look {
+	if known == nil {
 		return nil
 	}
 	return func() read.Look {
-		l := r.config.Known.NewLooker()
+		l := known.NewLooker()
 		var note []byte
 		return func(m *recipe.Maker, made recipe.Made, text []byte) ([]byte, error) {
 			name, similarity, found, err := l.Look(m, made, text)
@@ -129,16 +128,16 @@ func (r *run) look() func() read.Look {
 
 // markKnown marks documents that are like one of the collection, and skips others whose name a
 // document of the collection has.
-func (r *run) markKnown(ctx context.Context) error {
-	known, t := r.config.Known, r.table
+func markKnown(ctx context.Context, j *job, t *table.Table) error {
+	known := j.Known
 	if known == nil {
 		return nil
 	}
 	t.Known = bitset.New(t.Docs)
 	taken := bitset.New(t.Docs)
-	cursors := make([]*table.Cursor, r.config.Threads)
-	names := make([][]byte, r.config.Threads)
-	err := t.EachDocument(ctx, r.config.Threads, func(worker int, _ *table.Block, doc uint32, d *table.Document) error {
+	cursors := make([]*table.Cursor, j.Threads)
+	names := make([][]byte, j.Threads)
+	err := t.EachDocument(ctx, j.Threads, func(worker int, _ *table.Block, doc uint32, d *table.Document) error {
 		switch {
 		case int(doc) < t.References:
 			return nil
@@ -166,12 +165,11 @@ func (r *run) markKnown(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return r.skipTaken(taken)
+	return skipTaken(j.account, t, taken)
 }
 
 // skipTaken skips documents whose names are taken.
-func (r *run) skipTaken(taken bitset.Set) error {
-	t := r.table
+func skipTaken(a *account, t *table.Table, taken bitset.Set) error {
 	c := t.Scanner()
 	for i := t.References; i < t.Docs; i++ {
 		doc := uint32(i)
@@ -190,40 +188,35 @@ func (r *run) skipTaken(taken bitset.Set) error {
 		if c.Err != nil {
 			return c.Err
 		}
-		if err := r.skip(p, false); err != nil {
+		if err := a.skip(p, false); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// countKnown counts the documents removed because they are like a document of the collection.
-func (r *run) countKnown() {
-	r.summary.Known = int64(r.table.Known.Len())
-	r.summary.Removed += r.summary.Known
-}
-
 // tableMemory returns how many bytes of memory the table takes at most.
-func (r *run) tableMemory() int64 {
+func tableMemory(j *job, t *table.Table) int64 {
 	const row = 80 // of a document: its columns without keys, and an id
-	n := int64(r.table.Docs) * int64(row+8*r.recipe.Keys())
-	if share := r.work.Share(2); share > 0 {
+	n := int64(t.Docs) * int64(row+8*j.recipe.Keys())
+	if share := j.space.Share(2); share > 0 {
 		n = min(n, share)
 	}
 	return n
 }
 
 // addKept adds the kept documents to the collection.
-func (r *run) addKept(ctx context.Context) error {
-	known := r.config.Known
-	if known == nil {
+func addKept(ctx context.Context, j *job, in *inputs, docs *documents, removed bitset.Set) error {
+	if j.Known == nil {
 		return nil
 	}
-	return r.clock.stage("index", r.inputBytes(), func() (int64, int64, error) {
-		kept := &Kept{Documents: r.summary.Kept, Memory: r.tableMemory(), Corpus: r.config.Corpus, table: r.table, removed: r.removed}
-		kept.Sources, kept.Corpus.Admit = r.sources[r.refSources:], nil
-		err := known.Keep(ctx, kept)
-		r.summary.Apart = kept.Apart
+	return j.account.stage("index", in.bytes(), func() (int64, int64, error) {
+		kept := &Kept{
+			Documents: j.account.Kept, Memory: tableMemory(j, docs.table), Sources: in.own(), Corpus: j.Corpus, table: docs.table, removed: removed,
+		}
+		kept.Corpus.Admit = nil
+		err := j.Known.Keep(ctx, kept)
+		j.account.Apart = kept.Apart
 		return kept.Documents, 0, err
 	})
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/copies"
 	"github.com/alike-dev/alike/dedup/internal/graph"
-	"github.com/alike-dev/alike/dedup/internal/reread"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/setting"
 )
@@ -60,38 +59,42 @@ func (c *Config) validateLink() error {
 	return nil
 }
 
-// link finds the links.
-func (r *run) link(ctx context.Context) error {
-	return r.clock.stage("link", r.inputBytes(), func() (items, bytes int64, err error) {
-		if r.links, err = r.config.Link(ctx); err != nil {
+// link finds the links; nil: similar texts are looked for.
+func link(ctx context.Context, j *job, in *inputs) (links *Links, err error) {
+	if j.Link == nil {
+		return nil, nil
+	}
+	err = j.account.stage("link", in.bytes(), func() (items, bytes int64, err error) {
+		if links, err = j.Link(ctx); err != nil {
 			return 0, 0, err
 		}
-		return int64(r.links.Records), r.inputBytes(), nil
+		return int64(links.Records), in.bytes(), nil
 	})
+	return links, err
 }
 
 // takeLinks makes edges of the links. Nothing else connects records: not even equal ones form a
 // class.
-func (r *run) takeLinks(ctx context.Context) (err error) {
-	if r.table.Docs != r.links.Records {
-		return r.changed(fmt.Sprintf("it had %d records when they were linked, and has %d now", r.links.Records, r.table.Docs))
+func takeLinks(ctx context.Context, in *inputs, f *found) (err error) {
+	t, links := f.docs.table, f.docs.links
+	if t.Docs != links.Records {
+		return changed(in, fmt.Sprintf("it had %d records when they were linked, and has %d now", links.Records, t.Docs))
 	}
-	r.records = reread.New(r.storeOptions())
-	r.classes, err = copies.Find(ctx, copies.Options{Space: r.work, Table: r.table, Sides: &r.sides})
+	f.classes, err = copies.Find(ctx, copies.Options{Space: f.space, Table: t, Sides: &f.sides})
 	if err != nil {
 		return err
 	}
-	ids := r.table.Cursor()
+	ids := t.Cursor()
 	same := func(doc uint32) bool {
 		id := ids.OwnID(doc)
-		return len(id) == 0 || bytes.Equal(id, r.links.ID(doc))
+		return len(id) == 0 || bytes.Equal(id, links.ID(doc))
 	}
-	r.edges, err = r.work.Sorted(ctx, r.graph().Sorting("edges", 8), func(to *extsort.Appender) error {
-		for l := range r.links.All {
+	f.edges, err = f.space.Sorted(ctx, f.graph().Sorting("edges", 8), func(to *extsort.Appender) error {
+		for l := range links.All {
 			if !same(l.A) || !same(l.B) {
-				return errors.Join(ids.Err, r.changed("its records have other ids than when they were linked"))
+				return errors.Join(ids.Err, changed(in, "its records have other ids than when they were linked"))
 			}
-			if r.table.Skipped.Has(l.A) || r.table.Skipped.Has(l.B) {
+			if t.Skipped.Has(l.A) || t.Skipped.Has(l.B) {
 				continue
 			}
 			if err := to.Add(graph.Key(l.A, l.B), math.Float64bits(l.Similarity)); err != nil {
@@ -100,17 +103,12 @@ func (r *run) takeLinks(ctx context.Context) (err error) {
 		}
 		return ids.Err
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		f.account.linked(links, f.edges.Len())
 	}
-	s := r.summary
-	s.CandidateMethod, s.Decision, s.ExpectedRecall, s.Threshold = Linked, r.links.By, r.links.ExpectedRecall, r.links.Threshold
-	s.TextScheme, s.SketchScheme = "", ""
-	s.Candidates, s.Verified = r.links.Candidates, r.edges.Len()
-	s.Rejected = s.Candidates - s.Verified
-	return nil
+	return err
 }
 
-func (r *run) changed(how string) error {
-	return fmt.Errorf("%w: %s: %s", corpus.ErrChanged, r.sources[0].Label(), how)
+func changed(in *inputs, how string) error {
+	return fmt.Errorf("%w: %s: %s", corpus.ErrChanged, in.sources[0].Label(), how)
 }

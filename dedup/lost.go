@@ -17,45 +17,42 @@ import (
 // everything after the first pass is done once more without them: another round.
 
 // mayLoseRows tells whether another round may be needed.
-func (r *run) mayLoseRows() bool {
-	return !r.config.IDsOnly && slices.ContainsFunc(r.sources[r.refSources:], func(s corpus.Source) bool { return s.Format == corpus.Parquet })
+func mayLoseRows(j *job, in *inputs) bool {
+	return !j.IDsOnly && slices.ContainsFunc(in.own(), func(s corpus.Source) bool { return s.Format == corpus.Parquet })
 }
 
 // restoreLost leaves out the rows that earlier processes have found to be lost.
-func (r *run) restoreLost() error {
-	for lost, err := range resume.All[[]write.LostRows](r.log, resume.Lost) {
+func restoreLost(j *job, in *inputs, docs *documents) error {
+	for lost, err := range resume.All[[]write.LostRows](j.log, resume.Lost) {
 		if err != nil {
 			return err
 		}
-		r.log.NextRound()
-		if err := r.leaveOut(lost); err != nil {
+		j.log.NextRound()
+		if err := leaveOut(j.account, in, docs, lost); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// anotherRound prepares a round without the lost rows.
-func (r *run) anotherRound(lost []write.LostRows) error {
+// anotherRound prepares a round without the lost rows. It releases what was found.
+func anotherRound(j *job, in *inputs, f *found, lost []write.LostRows) error {
 	slices.SortFunc(lost, func(a, b write.LostRows) int { return cmp.Compare(a.File, b.File) })
-	if r.config.OnError == OnErrorFail {
-		return r.lostProblem(&lost[0])
+	if j.OnError == OnErrorFail {
+		return lostProblem(in, &lost[0])
 	}
-	r.records.Close()
-	err := r.work.ReleaseAll(r.edges, r.sizes, r.classes.Members)
-	r.records, r.edges, r.sizes, r.classes = nil, nil, nil, nil
-	s := r.summary
-	s.Candidates, s.BucketsCapped, s.LargestClusters = 0, 0, s.LargestClusters[:0]
+	err := f.release()
+	j.account.again()
 	if err == nil {
-		err = r.log.Note(resume.Lost, lost)
-		r.log.NextRound()
+		err = j.log.Note(resume.Lost, lost)
+		j.log.NextRound()
 	}
-	return errors.Join(err, r.leaveOut(lost))
+	return errors.Join(err, leaveOut(j.account, in, f.docs, lost))
 }
 
 // leaveOut marks the documents of lost rows as skipped, reports each file, and counts again.
-func (r *run) leaveOut(lost []write.LostRows) error {
-	t := r.table
+func leaveOut(a *account, in *inputs, docs *documents, lost []write.LostRows) error {
+	t := docs.table
 	c := t.Scanner()
 	for i := range lost {
 		l := &lost[i]
@@ -67,14 +64,14 @@ func (r *run) leaveOut(lost []write.LostRows) error {
 				}
 			}
 		}
-		if err := r.skip(r.lostProblem(l), false); err != nil {
+		if err := a.skip(lostProblem(in, l), false); err != nil {
 			return err
 		}
 	}
-	_, err := r.countDocuments()
+	_, err := a.documents(docs)
 	return errors.Join(c.Err, err)
 }
 
-func (r *run) lostProblem(l *write.LostRows) *corpus.Problem {
-	return &corpus.Problem{Path: r.sources[l.File].Label(), Line: l.Line, Err: table.RestoredError(l.Kind, l.Text)}
+func lostProblem(in *inputs, l *write.LostRows) *corpus.Problem {
+	return &corpus.Problem{Path: in.sources[l.File].Label(), Line: l.Line, Err: table.RestoredError(l.Kind, l.Text)}
 }

@@ -3,7 +3,6 @@ package dedup
 import (
 	"fmt"
 
-	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/measure"
@@ -39,16 +38,3 @@ func (c *Config) threshold() (measure.Threshold, error) {
 // errRemovalByOverlap says why no documents are removed by Overlap.
 var errRemovalByOverlap = fmt.Errorf("%w: a number of common features does not say that a document can be done without: "+
 	"remove by measure jaccard or containment, or list pairs by overlap", ErrUsage)
-
-// removal sets the run up to remove documents.
-func (r *run) removal() (err error) {
-	if r.config.Measure == measure.Overlap {
-		return errRemovalByOverlap
-	}
-	r.config.Star = r.config.Star || r.config.Known != nil
-	if engine.ByParts(r.config.Measure) {
-		r.removesParts, r.config.Star = true, true
-		r.threshold, err = measure.NewThreshold(measure.Containment, r.config.Threshold)
-	}
-	return err
-}

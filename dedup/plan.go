@@ -60,46 +60,45 @@ type sample struct {
 // MakePlan estimates the cost of Run. It makes nothing. It reads a sample for up to two seconds,
 // from the front of compressed files and from all parts of plain ones.
 func MakePlan(ctx context.Context, config Config) (*Plan, error) {
-	r, err := newRun(config)
-	if err == nil {
-		err = r.removal()
-	}
+	c, err := settleRemoval(config)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.findSources(ctx); err != nil {
+	j := newJob(c)
+	in, err := findInputs(ctx, c, j.account)
+	if err != nil {
 		return nil, err
 	}
-	if err := r.beginKnown(ctx); err != nil {
+	if _, err := beginKnown(ctx, j, in); err != nil {
 		return nil, err
 	}
-	if config.Output != "" {
-		out, err := write.Open(ctx, r.config.fs, r.config.Output, r.config.Corpus)
+	if c.Output != "" {
+		out, err := write.Open(ctx, c.fs, c.Output, c.Corpus)
 		if err == nil {
-			err = out.CheckEmpty(ctx, r.config.Work != "")
+			err = out.CheckEmpty(ctx, c.Work != "")
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
 	var s sample
-	step := max(1, len(r.sources)/sampleFiles)
+	step := max(1, len(in.sources)/sampleFiles)
 	start := time.Now()
-	for i := 0; i < len(r.sources) && time.Since(start) < sampleTime; i += step {
-		if r.sources[i].Stream {
-			return nil, fmt.Errorf("%s is a stream: what it holds is known only when it is read; put it into a file first", fault.Shown(r.sources[i].Label()))
+	for i := 0; i < len(in.sources) && time.Since(start) < sampleTime; i += step {
+		if in.sources[i].Stream {
+			return nil, fmt.Errorf("%s is a stream: what it holds is known only when it is read; put it into a file first", fault.Shown(in.sources[i].Label()))
 		}
-		if err := r.sample(ctx, i, &s, start); err != nil {
+		if err := s.add(ctx, j, in, i, start); err != nil {
 			return nil, err
 		}
 	}
-	return r.estimate(&s), ctx.Err()
+	return estimate(j, in, &s), ctx.Err()
 }
 
-// sample reads some blocks of a file. It ignores what cannot be read: the run will report that.
-func (r *run) sample(ctx context.Context, i int, s *sample, start time.Time) error {
-	source := r.sources[i]
-	o := r.config.Corpus
+// add reads some blocks of a file. It ignores what cannot be read: the run will report that.
+func (s *sample) add(ctx context.Context, j *job, in *inputs, i int, start time.Time) error {
+	source := in.sources[i]
+	o := j.Corpus
 	o.BlockSize = cmp.Or(o.BlockSize, corpus.DefaultBlockSize)
 	file, err := corpus.Open(ctx, source, o)
 	if err != nil {
@@ -114,7 +113,7 @@ func (r *run) sample(ctx context.Context, i int, s *sample, start time.Time) err
 	runtime.LockOSThread() // for processorTime
 	defer runtime.UnlockOSThread()
 	n, begun, used := 0, time.Now(), processorTime()
-	found, ok, err := read.Sample(ctx, r.readOptions(), i, file, func() bool {
+	found, ok, err := read.Sample(ctx, readOptions(j, in, asked(j.settings), &documents{}), i, file, func() bool {
 		n++
 		return n <= sampleBlocks && time.Since(start) < sampleTime
 	})
@@ -137,13 +136,13 @@ func (r *run) sample(ctx context.Context, i int, s *sample, start time.Time) err
 }
 
 // estimate scales a sample to the whole input.
-func (r *run) estimate(s *sample) *Plan {
+func estimate(j *job, in *inputs, s *sample) *Plan {
 	e := &Plan{
-		Files: len(r.sources), InputBytes: r.inputBytes(), CeilingBytes: r.config.Memory,
+		Files: len(in.sources), InputBytes: in.bytes(), CeilingBytes: j.Memory,
 		SampledBytes: s.taken, SampleSeconds: s.seconds, SampleProcessorSeconds: s.processor,
 	}
-	for _, source := range r.sources[r.refSources:] {
-		if source.Format != corpus.Text && !r.config.IDsOnly {
+	for _, source := range in.own() {
+		if source.Format != corpus.Text && !j.IDsOnly {
 			e.OutputBytes += source.Size
 		}
 	}
@@ -158,17 +157,17 @@ func (r *run) estimate(s *sample) *Plan {
 	// A band's keys are sorted, then votes and rims; each entry exists twice while it is sorted.
 	const entry = 16
 	sorting := e.Documents * entry * 3
-	threads := float64(r.config.Threads)
+	threads := float64(j.Threads)
 	e.Seconds = s.seconds * scale / threads * (1 + restShare)
-	e.MemoryBytes = scratch.ProgramBytes + int64(r.config.Threads)*scratch.WorkerBytes + table + sorting
-	if r.config.Known != nil {
-		e.MemoryBytes += r.config.Known.Memory()
+	e.MemoryBytes = scratch.ProgramBytes + int64(j.Threads)*scratch.WorkerBytes + table + sorting
+	if j.Known != nil {
+		e.MemoryBytes += j.Known.Memory()
 	}
-	if limit := r.work.Share(2); limit > 0 && table > limit {
-		e.MemoryBytes = min(e.MemoryBytes, r.config.Memory)
+	if limit := j.space.Share(2); limit > 0 && table > limit {
+		e.MemoryBytes = min(e.MemoryBytes, j.Memory)
 		e.WorkBytes = table + sorting
 		e.Seconds *= 1 + spillShare
-	} else if r.config.Work != "" {
+	} else if j.Work != "" {
 		e.WorkBytes = table
 	}
 	return e

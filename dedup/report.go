@@ -34,40 +34,42 @@ type (
 // pageMaker gathers a report while the output is written, so that no input must be read once more
 // for it. Its zero value gathers nothing.
 type pageMaker struct {
-	r       *run
+	write   func(io.Writer, *Report) error
+	raw     bool // documents have no text
 	page    *Report
 	docs    []uint32      // documents whose texts are shown
 	decoded bitset.Set    // those of them whose files are decoded anyway to be copied
 	records *reread.Store // has these, and reads the others in place
 }
 
-// report begins the report; nil: none is wanted.
-func (r *run) report(c *clusters.Result) (*pageMaker, error) {
-	if r.config.Report == nil {
+// newReport begins the report, if one is wanted.
+func newReport(j *job, in *inputs, f *found, c *clusters.Result) (*pageMaker, error) {
+	if j.Report == nil {
 		return &pageMaker{}, nil
 	}
-	o := overview.Options{Table: r.table, Clusters: c}
-	if r.links == nil {
-		o.Shown = r.classes.Representatives // one of several equal documents is enough
+	t := f.docs.table
+	o := overview.Options{Table: t, Clusters: c}
+	if f.docs.links == nil {
+		o.Shown = f.classes.Representatives // one of several equal documents is enough
 	}
 	found, err := overview.Find(o)
 	if err != nil {
 		return nil, err
 	}
-	docs, err := found.Documents(r.table)
+	docs, err := found.Documents(t)
 	if err != nil {
 		return nil, err
 	}
-	page := &Report{Overview: *found, Summary: *r.summary, Recall: r.recallBySimilarity()}
+	page := &Report{Overview: *found, Summary: *j.account.Summary, Recall: recallBySimilarity(j.account.Summary, f.how)}
 	s := &page.Summary
 	s.Stages, s.Seconds, s.PeakMemoryBytes, s.SpilledBytes = nil, 0, 0, 0
-	store := r.storeOptions()
+	store := f.docs.storeOptions(j, f.how)
 	store.Kept = nil // its memory is given back now
-	p := &pageMaker{r: r, page: page, decoded: bitset.New(r.table.Docs), records: reread.New(store)}
+	p := &pageMaker{write: j.Report, raw: f.docs.links != nil, page: page, decoded: bitset.New(t.Docs), records: reread.New(store)}
 	for _, doc := range docs {
-		switch file := r.table.FileOf(doc); {
+		switch file := t.FileOf(doc); {
 		case p.records.InPlace(doc):
-		case file < r.table.ReferenceFiles, r.config.IDsOnly, r.sources[file].Format == corpus.Text, r.sources[file].Format == corpus.Parquet:
+		case file < t.ReferenceFiles, j.IDsOnly, in.sources[file].Format == corpus.Text, in.sources[file].Format == corpus.Parquet:
 			continue // nothing decodes it
 		default:
 			p.decoded.Add(doc)
@@ -93,7 +95,7 @@ func (p *pageMaker) finish(ctx context.Context) (func(io.Writer) error, error) {
 	f := p.records.NewFetcher(ctx)
 	defer f.Close()
 	fetch := f.Text
-	if p.r.links != nil {
+	if p.raw {
 		fetch = f.Raw // records have no text
 	}
 	texts := map[uint32][]byte{}
@@ -105,7 +107,7 @@ func (p *pageMaker) finish(ctx context.Context) (func(io.Writer) error, error) {
 		texts[doc] = slices.Clone(text)
 	}
 	p.page.Show(texts)
-	return func(w io.Writer) error { return p.r.config.Report(w, p.page) }, nil
+	return func(w io.Writer) error { return p.write(w, p.page) }, nil
 }
 
 func (p *pageMaker) close() {
@@ -115,12 +117,12 @@ func (p *pageMaker) close() {
 }
 
 // recallBySimilarity returns the S-curve of the bands.
-func (r *run) recallBySimilarity() (curve []float64) {
-	if r.summary.Bands == 0 || r.summary.CandidateMethod != string(CandidatesLSH) {
+func recallBySimilarity(s *Summary, how choice) (curve []float64) {
+	if s.Bands == 0 || s.CandidateMethod != string(CandidatesLSH) {
 		return nil
 	}
 	for i := range overview.Bins + 1 {
-		curve = append(curve, r.recipe.Banding().Probability(r.recipe.Agreement(float64(i)/overview.Bins)))
+		curve = append(curve, how.recipe.Banding().Probability(how.recipe.Agreement(float64(i)/overview.Bins)))
 	}
 	return curve
 }

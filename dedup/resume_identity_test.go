@@ -229,12 +229,12 @@ func TestFewFilesOfTheWorkFolderAreOpenAtOnce(t *testing.T) {
 // it goes on with.
 func fingerprint(t *testing.T, c Config) string {
 	t.Helper()
-	r, err := newRun(c)
+	settled, err := settle(c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var all strings.Builder
-	for s := range r.settings("dedup") {
+	for s := range identity(settled, "dedup", &inputs{}, "") {
 		all.WriteString(s.String() + "\n")
 	}
 	return all.String()
@@ -396,14 +396,15 @@ func TestInputsThatAreNamedOtherwiseAreRefused(t *testing.T) {
 	}
 	writeFile(t, path, []byte(`{"text":"one"}`+"\n"))
 	settings := func(input string) (all []journal.Setting) {
-		r, err := newRun(Config{Inputs: []string{input}, Output: "out"})
-		if err == nil {
-			err = r.findSources(context.Background())
-		}
+		c, err := settle(Config{Inputs: []string{input}, Output: "out"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return slices.Collect(r.settings("dedup"))
+		in, err := findInputs(t.Context(), c, newAccount(c))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.Collect(identity(c, "dedup", in, ""))
 	}
 	a, b := settings(filepath.Join(dir, "in")), settings(filepath.Join(dir, "in", "sub"))
 	if fmt.Sprint(a) == fmt.Sprint(b) {

@@ -221,13 +221,12 @@ func (c *counter) Advance(items, _ int64) {
 // noted sums up what the journal of a stopped run says was done.
 func noted(t *testing.T, on *vfstest.Mem, c Config) map[string]int64 {
 	t.Helper()
-	c = c.withDefaults()
 	c.fs = on
-	recipe, err := c.Recipe()
+	s, err := settle(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newSpace(&c, recipe.Signature())
+	w := newSpace(s)
 	if err := w.Keep(workFolder + "/" + resume.FilesFolder); err != nil {
 		t.Fatal(err)
 	}
@@ -252,7 +251,7 @@ func noted(t *testing.T, on *vfstest.Mem, c Config) map[string]int64 {
 		case group.VotedKind:
 			done["group"] = numberBehind(t, fields[2], `"Bands":`)
 		case "candidates":
-			done["group"] = int64(recipe.Keys())
+			done["group"] = int64(s.recipe.Keys())
 		case "edges-so-far", "edges":
 			done["verify"] = numberBehind(t, fields[2], `"Count":`)
 		}

@@ -1,8 +1,6 @@
 package dedup
 
 import (
-	"context"
-	"errors"
 	"slices"
 	"testing"
 
@@ -37,22 +35,15 @@ func TestSparseSearchConnectsTheSameDocumentsThroughHotBuckets(t *testing.T) {
 // connected returns the labels of the documents that edges join, and the account of the run.
 func connected(t *testing.T, c Config, sparse bool) (labels []extsort.Entry, s *Summary) {
 	t.Helper()
-	r, err := newRun(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := searched(t, c, sparse)
 	defer func() {
-		if err := r.close(true); err != nil {
+		if err := f.close(true); err != nil {
 			t.Error(err)
 		}
 	}()
-	ctx := context.Background()
-	if err := errors.Join(r.begin(ctx, ""), r.read(ctx), r.find(ctx, sparse)); err != nil {
-		t.Fatal(err)
-	}
-	sorted, err := r.graph().Components(ctx, r.edges)
+	sorted, err := f.graph().Components(t.Context(), f.edges)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return entries(t, sorted), r.summary
+	return entries(t, sorted), f.account.Summary
 }

@@ -59,16 +59,16 @@ func (c *Config) validateStored() error {
 
 // noticeStored says once that similarities are estimates, unless the caller has asked for
 // estimates.
-func (r *run) noticeStored(asked Verify) {
-	_, hamming := r.recipe.Distance()
-	if !r.config.Fingerprints || hamming || asked != "" {
+func (c *settings) noticeStored(asked Verify) {
+	_, hamming := c.recipe.Distance()
+	if !c.Fingerprints || hamming || asked != "" {
 		return
 	}
 	about := ""
-	if s, ok := r.config.Sketch.(interface{ StandardError(float64) float64 }); ok {
-		about = fmt.Sprintf(", give or take %.3f at the threshold", s.StandardError(r.threshold.Float()))
+	if s, ok := c.Sketch.(interface{ StandardError(float64) float64 }); ok {
+		about = fmt.Sprintf(", give or take %.3f at the threshold", s.StandardError(c.threshold.Float()))
 	}
-	r.config.OnNotice(setting.Textf("fingerprints without their texts: similarities are estimates%s (%s %s)", about, setting.Verify, VerifySketch))
+	c.OnNotice(setting.Textf("fingerprints without their texts: similarities are estimates%s (%s %s)", about, setting.Verify, VerifySketch))
 }
 
 // peekBytes is how much of an input is read at most to see what it holds.

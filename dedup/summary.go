@@ -1,12 +1,5 @@
 package dedup
 
-import (
-	"slices"
-	"time"
-
-	"github.com/alike-dev/alike/dedup/internal/meter"
-)
-
 // Summary is the report of a run. read = kept + removed + skipped, always.
 type Summary struct {
 	Read    int64 `json:"read"`            // records of the inputs, including skipped ones
@@ -66,44 +59,4 @@ type Step struct {
 	Name    string  `json:"name"`
 	Slowest float64 `json:"slowest_thread_seconds"` // of the worker that took longest
 	Total   float64 `json:"threads_seconds"`        // of all workers together
-}
-
-// clock measures the stages of a run.
-type clock struct {
-	summary *Summary
-	config  *Config
-	begin   time.Time
-	meter   *meter.Meter // nil: nothing is measured
-}
-
-func startClock(s *Summary, config *Config) *clock {
-	return &clock{summary: s, config: config, begin: time.Now(), meter: meter.New(config.Timings)}
-}
-
-// stage runs f as a stage, or as one more part of it; f returns how many items and bytes it has
-// processed.
-func (c *clock) stage(name string, total int64, f func() (items, bytes int64, err error)) error {
-	c.config.Progress.Stage(name, total)
-	start := time.Now()
-	items, bytes, err := f()
-	i := slices.IndexFunc(c.summary.Stages, func(s Stage) bool { return s.Name == name })
-	if i < 0 {
-		i = len(c.summary.Stages)
-		c.summary.Stages = append(c.summary.Stages, Stage{Name: name})
-	}
-	s := &c.summary.Stages[i]
-	s.Seconds += time.Since(start).Seconds()
-	s.Items += items
-	s.Bytes += bytes
-	s.Steps = s.Steps[:0]
-	for _, step := range c.meter.Steps(name) {
-		s.Steps = append(s.Steps, Step(step))
-	}
-	return err
-}
-
-// stop fills in the cost of the whole run.
-func (c *clock) stop() {
-	c.summary.Seconds = time.Since(c.begin).Seconds()
-	c.summary.PeakMemoryBytes = peakMemory()
 }

@@ -16,11 +16,10 @@ import (
 // folder.
 const engineVersion = "8"
 
-// settings are everything that the result of a run depends on: what is compared and how, and the
-// state of every input. TestEveryFieldOfConfigIsInTheFingerprint checks that no field of Config is
-// forgotten.
-func (r *run) settings(command string) iter.Seq[journal.Setting] {
-	c := &r.config
+// identity is everything that the result of a run depends on: what is compared and how, and the
+// state of every input and of Config.Known. TestEveryFieldOfConfigIsInTheFingerprint checks that no
+// field of Config is forgotten.
+func identity(c *settings, command string, in *inputs, known string) iter.Seq[journal.Setting] {
 	return func(yield func(journal.Setting) bool) {
 		set := []journal.Setting{
 			{Name: "command", Value: command},
@@ -31,7 +30,7 @@ func (r *run) settings(command string) iter.Seq[journal.Setting] {
 			{Name: string(setting.Candidates), Value: string(c.Candidates)},
 			{Name: string(setting.Verify), Value: string(c.Verify)},
 			{Name: string(setting.Shared), Value: strconv.FormatBool(c.Shared)},
-			{Name: "recipe", Value: r.recipe.String()},
+			{Name: "recipe", Value: c.recipe.String()},
 			{Name: string(setting.BucketCap), Value: fmt.Sprint(c.BucketCap)},
 			{Name: string(setting.Keep), Value: c.Keep.String()},
 			{Name: string(setting.Star), Value: fmt.Sprint(c.Star)},
@@ -44,23 +43,23 @@ func (r *run) settings(command string) iter.Seq[journal.Setting] {
 			{Name: "block size", Value: fmt.Sprint(c.Corpus.BlockSize)},
 			{Name: "output", Value: c.Output},
 			{Name: "ids only", Value: strconv.FormatBool(c.IDsOnly)},
-			{Name: "references", Value: fmt.Sprint(r.refSources)},
-			{Name: string(setting.With), Value: withSetting(c, r.leftFiles)},
-			{Name: "index", Value: r.knownState},
+			{Name: "references", Value: fmt.Sprint(in.references)},
+			{Name: string(setting.With), Value: withSetting(c, in)},
+			{Name: "index", Value: known},
 		}
 		for _, s := range set {
 			if !yield(s) {
 				return
 			}
 		}
-		for _, s := range r.sources {
+		for _, s := range in.sources {
 			if !yield(journal.Setting{Name: resume.InputSetting + s.Path, Value: s.State()}) {
 				return
 			}
 		}
 		// With other inputs, the same file may have another name.
 		names := uint64(0)
-		for _, s := range r.sources {
+		for _, s := range in.sources {
 			names = hashing.Bytes(append(binary.LittleEndian.AppendUint64(nil, names), s.Name...))
 		}
 		yield(journal.Setting{Name: "names of the outputs", Value: fmt.Sprintf("%016x", names)})
@@ -68,9 +67,9 @@ func (r *run) settings(command string) iter.Seq[journal.Setting] {
 }
 
 // withSetting says how many of the inputs come before --with.
-func withSetting(c *Config, leftFiles int) string {
+func withSetting(c *settings, in *inputs) string {
 	if len(c.With) == 0 {
 		return "no"
 	}
-	return fmt.Sprintf("after %d files", leftFiles)
+	return fmt.Sprintf("after %d files", in.left)
 }

@@ -1,0 +1,104 @@
+package dedup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/alike-dev/alike/internal/resume"
+	"github.com/alike-dev/alike/internal/scratch"
+	"github.com/alike-dev/alike/internal/setting"
+)
+
+// job is what all steps of a run share. Its fields are set when the run begins, and stay.
+type job struct {
+	*settings
+	account *account
+	space   *scratch.Space // memory, and files beyond it
+	log     *resume.Log    // nil: nothing is kept for another process
+	ending  *[]func() error
+}
+
+// newJob returns a job without a journal.
+func newJob(s *settings) *job {
+	return &job{settings: s, account: newAccount(s), space: newSpace(s), ending: new([]func() error)}
+}
+
+// newSpace returns the run's memory and folder. The parts of the table begin with the line on how
+// signatures are made.
+func newSpace(s *settings) *scratch.Space {
+	return scratch.New(scratch.Options{
+		FS: s.fs, Threads: s.Threads, Ceiling: s.Memory, Scheme: s.recipe.Signature(), Memory: s.limits.memory, Record: s.limits.record,
+	})
+}
+
+// begin finds the inputs, checks that no output is one of them, calls ready, and opens the work
+// folder. Streams are not read yet. The caller closes the job.
+func begin(ctx context.Context, s *settings, command string, ready func() error) (*job, *inputs, error) {
+	if len(s.With) > 0 && command != "pairs" {
+		return nil, nil, fmt.Errorf("%w: only Pairs takes a second collection: Run removes what is like references (Against)", ErrUsage)
+	}
+	j := newJob(s)
+	in, err := findInputs(ctx, s, j.account)
+	if err == nil {
+		err = ready()
+	}
+	known := ""
+	if err == nil {
+		known, err = beginKnown(ctx, j, in)
+	}
+	if err == nil {
+		j, err = j.open(ctx, command, in, known)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, j.close(false))
+	}
+	return j, in, nil
+}
+
+// open returns the job with its journal, and with turns for long records. known is the state of
+// Config.Known.
+func (j *job) open(ctx context.Context, command string, in *inputs, known string) (*job, error) {
+	opened, s := *j, *j.settings
+	opened.settings = &s
+	if j.space.Turn != nil {
+		s.Corpus.Admit = j.space.Turn.Take
+	}
+	if s.Work == "" {
+		return &opened, nil
+	}
+	var err error
+	opened.log, err = resume.Open(ctx, j.space, resume.Options{
+		Folder: s.Work, Fresh: s.Fresh, Settings: identity(&s, command, in, known), Due: s.limits.due,
+	})
+	if opened.log.Resumed() {
+		s.OnNotice(setting.Textf("continuing the run in %s", s.Work))
+	}
+	return &opened, err
+}
+
+// atEnd has f called when the job is closed, before its files are removed.
+func (j *job) atEnd(f func() error) { *j.ending = append(*j.ending, f) }
+
+// close releases the run's files. They are removed if the run has succeeded, or no other process
+// can continue it.
+func (j *job) close(succeeded bool) error {
+	var err error
+	for _, f := range *j.ending {
+		err = errors.Join(err, f())
+	}
+	err = errors.Join(err, j.space.Close(), j.log.Close(succeeded))
+	if succeeded && err != nil { // the results are complete
+		j.OnNotice(setting.Textf("the work folder is not empty: %v; remove it", err))
+		return nil
+	}
+	return err
+}
+
+// emitted ends a run whose results were emitted: from here on its files are no longer needed.
+func (j *job) emitted() error {
+	if err := j.Commit(); err != nil {
+		return err
+	}
+	return j.log.Note(resume.Finished, true)
+}
