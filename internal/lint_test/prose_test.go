@@ -126,21 +126,26 @@ func TestLinksOfPagesLeadSomewhere(t *testing.T) {
 	}
 }
 
-var fileNamed = regexp.MustCompile("`([a-z0-9]+/[a-z0-9/_]*\\.go)`")
+var placeNamed = regexp.MustCompile("`([a-z0-9/_]*\\.go)`(?:: `(?:[A-Za-z]+\\.)?([A-Za-z]+)`)?")
 
-// TestTheMapNamesFilesThatExist holds that who follows the map of the packages finds each file.
-func TestTheMapNamesFilesThatExist(t *testing.T) {
+// TestTheMapNamesWhatExists holds that who follows the map of the packages finds each file and
+// function.
+func TestTheMapNamesWhatExists(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(root, "docs", "how", "architecture.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	named := fileNamed.FindAllSubmatch(page, -1)
-	if len(named) == 0 {
+	places := placeNamed.FindAllStringSubmatch(string(page), -1)
+	if len(places) == 0 {
 		t.Error("the map names no file")
 	}
-	for _, name := range named {
-		if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(string(name[1])))); err != nil {
-			t.Errorf("docs/how/architecture.md names %s, which is not there", name[1])
+	for _, place := range places {
+		file, name := place[1], place[2]
+		content, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(file)))
+		if err != nil {
+			t.Errorf("docs/how/architecture.md names %s, which is not there", file)
+		} else if name != "" && !regexp.MustCompile(`(?m)^(func (\([^)]*\) )?|type )`+name+`\b`).Match(content) {
+			t.Errorf("docs/how/architecture.md names %s in %s, which is not there", name, file)
 		}
 	}
 }
