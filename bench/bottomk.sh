@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Measures bottom-k fingerprints as A. Gudkov's article does: it makes the rows for alike of the
-# table in docs/benchmarks.md. Each file in FOLDER is a text; the article has 1000 long texts for
+# table in bench/RESULTS.md. Each file in FOLDER is a text; the article has 1000 long texts for
 # fingerprints and 2000 for comparisons.
 #
 #   bench/bottomk.sh FOLDER [DOCUMENTS]

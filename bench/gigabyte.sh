@@ -32,6 +32,7 @@ for threads in ${ALIKE_BENCH_THREADS:-1 2}; do
     alike $command "$dir/corpus.jsonl" --threshold "$threshold" --threads "$threads"
     printf '%-20s %7.2f s %6.0f MB/s %8.2f s of processors %6d MB peak\n' "$command, $threads thread(s)" \
       "$seconds" "$(speed)" "$cpu" "$(mb "$peak")"
+    record gigabyte "$documents, $command, $threads" "$seconds" "$(speed)" "$(mb "$peak")"
     if [ $command = dedup ]; then
       dedup_sums+="$(digest "$result")"$'\n'
     else

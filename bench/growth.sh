@@ -51,6 +51,7 @@ for count in ${ALIKE_BENCH_DOCS:-10000 100000 1000000 10000000}; do
       # shellcheck disable=SC2059
       printf "$row" "$command" "$memory" "$documents" "$(mb "$bytes")" "$seconds" "$cpu" "$(speed)" \
         "$(mib "$peak")" "$(within "$memory")" "$(exponent "$command" "$memory" 4 2)"
+      record growth "$command, $documents, $memory" "$seconds" "$cpu" "$(mib "$peak")" "$(exponent "$command" "$memory" 4 2)"
       [ "$(within "$memory")" != no ] || failed=1
       sum=$(outcome)
       if [ "$sum" != "${first:=$sum}" ]; then

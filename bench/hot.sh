@@ -65,6 +65,7 @@ for kind in "${kinds[@]}"; do
       printf "$row" "$kind" "$command" "$memory" "$(mb "$bytes")" "$seconds" \
         "$(ratio "$seconds" "${distinct_seconds[$command $memory]}")" "$cpu" "$(ratio "$cpu" "${distinct_cpu[$command $memory]}")" \
         "$(mib "$peak")" "$(within "$memory")" "$kept" "$clusters" "$capped" "$verified"
+      record hot "$kind, $command, $memory" "$seconds" "$(ratio "$seconds" "${distinct_seconds[$command $memory]}")" "$(mib "$peak")" "${kept% *}"
       [ "$(within "$memory")" != no ] || failed=1
       sum=$(outcome)
       if [ "$sum" != "${first:=$sum}" ]; then

@@ -120,6 +120,7 @@ while [ "$done" -lt "$kills" ]; do
   left=$(find "$work" -type f 2>/dev/null | wc -l)
   printf 'run %d: %d kills, %.2f s in all, %s times the undisturbed run, same bytes: %s, files left in the work folder: %d\n' \
     $number $mine "$total" "$(ratio "$total" "$undisturbed")" $same "$left"
+  record kills "$number" "$mine" "$total" "$(ratio "$total" "$undisturbed")"
   [ "$left" = 0 ] || failed=1
 done
 

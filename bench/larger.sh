@@ -50,6 +50,7 @@ for command in ${ALIKE_BENCH_COMMANDS:-dedup pairs}; do
     printf "$row" "$command" "$memory" "$seconds" "$(ratio "$seconds" "$plain_seconds")" \
       "$(speed)" "$cpu" \
       "$(mib "$peak")" "$spilled" "$(mb "$disk")" "$within" $same
+    record larger "$command, $memory" "$seconds" "$(ratio "$seconds" "$plain_seconds")" "$cpu" "$(mib "$peak")" "$(mb "$disk")"
   done
 done
 exit $failed

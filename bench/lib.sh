@@ -18,6 +18,7 @@
 #   digest PATH           prints one checksum of a file, or of a folder without summary.json
 #   counted KEY…          prints numbers of the summary of the last alike dedup
 #   outcome               prints the digest of $result and the counts of its summary, if any
+#   record TABLE ROW VALUE…   keeps a row of results.json if ALIKE_BENCH_RECORD is set
 #   within SIZE           tells whether $peak is at most a fifth above a ceiling
 #   mib BYTES, mb BYTES, ratio A B, median NUMBER…, size_of SIZE, speed (MB/s)
 set -euo pipefail
@@ -136,6 +137,9 @@ outcome() {
   [ ! -d "$result" ] || counts=$(counted read kept removed skipped candidates verified rejected clusters buckets_capped)
   echo "$(digest "$result")" $counts
 }
+
+# record keeps a row only where that was asked for, since most runs are tried with small sizes.
+record() { [ -z "${ALIKE_BENCH_RECORD:-}" ] || python3 bench/results.py put "$@"; }
 
 # flags_of MEMORY sets $flags to the flags for a run with this memory.
 flags_of() {

@@ -34,6 +34,9 @@ for documents in ${ALIKE_TITLES:-2000000 10000000}; do
       # shellcheck disable=SC2086
       printf '%-6s %-24s %7.3f s %7.3f processor s %6s MB  %s\n' "$how" "$(basename "$program")" "$(median ${all_seconds[$key]})" \
         "$(median ${all_cpu[$key]})" "$(mb "$(median ${all_peak[$key]})")" "${found[$key]}"
+      # shellcheck disable=SC2086
+      record titles "$documents, $how, $(basename "$program")" "$(median ${all_seconds[$key]})" "$(median ${all_cpu[$key]})" \
+        "$(mb "$(median ${all_peak[$key]})")" "${found[$key]}"
     done
   done
 done

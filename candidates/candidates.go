@@ -77,8 +77,7 @@ type Config struct {
 }
 
 // DefaultK is the number of candidates of a record. Of a million synthetic persons with errors in
-// up to four fields, 0.988 of the true pairs are among the 10 best, and 0.991 among the 50 best
-// (docs/benchmarks.md).
+// up to four fields, 0.988 of the true pairs are among the 10 best, and 0.991 among the 50 best.
 const DefaultK = 10
 
 // Validate returns an error that describes the first invalid setting.

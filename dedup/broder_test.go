@@ -21,7 +21,7 @@ import (
 	"github.com/alike-dev/alike/text"
 )
 
-// The parallel MinHash program in C whose figures docs/benchmarks.md has: 54
+// The parallel MinHash program in C whose figures bench/RESULTS.md has: 54
 // characters a shingle, 200 signatures, and what it prints, pairs that share more
 // than 5.
 const (

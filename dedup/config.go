@@ -141,7 +141,7 @@ type Config struct {
 	Star bool // remove only documents similar to the kept document itself; always with a containment
 
 	Threads int   // 0: all processors
-	Memory  int64 // resident bytes of the process; 0: no ceiling. More data go to disk; see docs/architecture.md.
+	Memory  int64 // resident bytes of the process; 0: no ceiling. More data go to disk; see docs/how/architecture.md.
 	Timings bool  // Summary.Stages say how much time each stage's workers have spent
 	// Work is a folder for data that go to disk. A run that ends before it has succeeded leaves its
 	// finished work there, and the same run continues from it. "": a folder for temporary files,

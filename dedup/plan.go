@@ -40,7 +40,7 @@ const (
 )
 
 // restShare is the time of the stages after reading as a share of its time: about half, and half of
-// that again if data go to disk on the way (docs/benchmarks.md).
+// that again if data go to disk on the way.
 const (
 	restShare  = 0.5
 	spillShare = 0.25

@@ -45,7 +45,7 @@ const clearerBy = 0.03
 // mostly is the least mean similarity of matches, if records may have any number of partners. A fit
 // with a lower one has found another kind of pairs, such as the papers of one author or people of one
 // street, because the tables have no duplicates. On real tables with duplicates the mean is 0.62 to
-// 0.83, and 0.14 to 0.44 on the same tables without them (docs/linkage.md).
+// 0.83, and 0.14 to 0.44 on the same tables without them.
 const mostly = 0.5
 
 // duplicate is the similarity from which two records of a table may be duplicates whatever the model

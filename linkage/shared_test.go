@@ -14,7 +14,7 @@ import (
 )
 
 // TestRealTablesAreJoinedWithoutLabels holds the decision against the truth of real data. All
-// are made with the same command and no setting; docs/linkage.md has the figures.
+// are made with the same command and no setting; bench/RESULTS.md has the figures.
 func TestRealTablesAreJoinedWithoutLabels(t *testing.T) {
 	for _, c := range []struct {
 		folder      string

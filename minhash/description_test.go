@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// described are the constants of section 6 of docs/algorithms.md.
+// described are the constants of section 6 of docs/how/algorithms.md.
 type described struct{ first, second, key0, key1, gamma uint64 }
 
 // A signature can be made from the description of the scheme alone: with its constants, in the words of its formulas.
@@ -38,7 +38,7 @@ func TestASignatureIsMadeFromItsDescription(t *testing.T) {
 // readDescription reads the constants.
 func readDescription(t *testing.T) (d described) {
 	t.Helper()
-	page, err := os.ReadFile("../docs/algorithms.md")
+	page, err := os.ReadFile("../docs/how/algorithms.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,6 @@
 //
 // On one machine use package dedup: it takes less than two thirds of the processor time, and
 // supports more (see Plan). All tasks of a plan must be run by one version of the program,
-// because the format of blocks belongs to a version of this package. docs/cluster.md describes
-// blocks and stages.
+// because the format of blocks belongs to a version of this package. docs/how describes blocks and
+// stages.
 package stage

@@ -34,7 +34,7 @@ The first stage, and write, skip what cannot be used. --skipped FILE lists it, a
 each task; the last stage counts all.
 
 With --pipe an engine runs the task: it passes the task's blocks through standard input
-and takes blocks from standard output (docs/cluster.md). alike stage pack
+and takes blocks from standard output (docs/how/formats.md). alike stage pack
 makes blocks for it from documents as JSON lines, or as --columns. If the plan of an engine
 has a --work, documents and blocks stay there, and only the last stage is run with --print.`
 

@@ -4,7 +4,7 @@
 // A [Sorter] takes entries from several goroutines, each with an [Appender]. As long as they fit in
 // half of [Options.Memory] nothing touches the disk: they are split by their top bits into parts
 // that fit in cache, and each part is sorted by the worker that visits it, just before the visit.
-// Entries that do not fit are written in sorted runs (run.go, docs/formats.md) and merged. Either
+// Entries that do not fit are written in sorted runs (run.go, docs/how/formats.md) and merged. Either
 // way the same entries come out in the same order:
 //
 //	sorter, err := extsort.New(extsort.Options{Dir: dir, Name: "bands", Memory: 1 << 30, Threads: 8})

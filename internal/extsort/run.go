@@ -14,7 +14,7 @@ import (
 
 // A run is a file of sorted entries. All numbers are little-endian. Checksums are CRC-32C; those
 // behind the header begin with the lower half of the run's number, so that no part of one run is
-// accepted in another. docs/formats.md describes the format in words.
+// accepted in another. docs/how/formats.md describes the format in words.
 //
 //	header   magic "alikerun" 8 | checksum of the rest 4 | version 4 | entries a block 4 |
 //	         flags 4 | length of the scheme 4 | 0 4 | number of the run 8 |

@@ -1,5 +1,5 @@
 // Package inflate decodes gzip files (RFC 1952) and the deflate blocks in them (RFC 1951). It is for reading large
-// files of text, for which it takes about half the time of the libraries' decoders and less (docs/benchmarks.md). It
+// files of text, for which it takes about half the time of the libraries' decoders and less (bench/RESULTS.md). It
 // accepts the files that compress/gzip of the standard library accepts, unless they have flags that RFC 1952 forbids,
 // and returns its errors. It has no dictionaries, and drops what the headers say of names and times.
 //

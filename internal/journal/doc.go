@@ -17,6 +17,6 @@
 //     unfinished parts, or of an earlier run (Resumed is false): remove them.
 //   - At the end the run's files are removed first, then the journal.
 //
-// The file is text, a line a record, and is described in docs/formats.md. Its
+// The file is text, a line a record, and is described in docs/how/formats.md. Its
 // first line stays readable by every later version of this program.
 package journal

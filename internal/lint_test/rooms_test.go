@@ -17,14 +17,14 @@ const (
 
 func drawnRooms(t *testing.T) (rooms []string, imports map[string][]string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, "docs", "architecture.md"))
+	text, err := os.ReadFile(filepath.Join(root, "docs", "how", "architecture.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, rest, begun := strings.Cut(string(text), drawingBegins)
 	drawing, _, ended := strings.Cut(rest, drawingEnds)
 	if !begun || !ended {
-		t.Fatal("docs/architecture.md has no drawing of the rooms")
+		t.Fatal("docs/how/architecture.md has no drawing of the rooms")
 	}
 	imports = map[string][]string{}
 	for line := range strings.Lines(drawing) {
@@ -44,7 +44,7 @@ func TestTheRoomsOfTheEngineAreAsDrawn(t *testing.T) {
 	for i, room := range rooms {
 		for _, below := range drawn[room] {
 			if !slices.Contains(rooms[i+1:], below) {
-				t.Errorf("docs/architecture.md: %s imports %s, which does not stand below it", room, below)
+				t.Errorf("docs/how/architecture.md: %s imports %s, which does not stand below it", room, below)
 			}
 		}
 	}
@@ -68,12 +68,12 @@ func TestTheRoomsOfTheEngineAreAsDrawn(t *testing.T) {
 		}
 		want := slices.Sorted(slices.Values(drawn[room]))
 		if slices.Sort(real); !slices.Equal(real, want) {
-			t.Errorf("%s imports %q, but docs/architecture.md draws %q", room, real, want)
+			t.Errorf("%s imports %q, but docs/how/architecture.md draws %q", room, real, want)
 		}
 	}
 	for _, room := range rooms {
 		if !found[room] {
-			t.Errorf("docs/architecture.md draws %s, which is not there", room)
+			t.Errorf("docs/how/architecture.md draws %s, which is not there", room)
 		}
 	}
 }

@@ -1,6 +1,6 @@
 // Package resume records what a run has finished, so that another process can continue it: finished
 // steps, the progress of the others, and the inputs and settings that a run must have in common
-// with it. docs/formats.md describes the journal.
+// with it. docs/how/formats.md describes the journal.
 package resume
 
 import (

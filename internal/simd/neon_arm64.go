@@ -4,7 +4,7 @@ package simd
 
 // The kernels for arm64, where every processor has NEON. They are written by hand, since avo
 // supports only amd64. Their gain was measured only in instructions, under QEMU
-// (docs/benchmarks.md): a kernel is here if it takes a quarter or less of the twin's instructions.
+// (docs/decisions/003): a kernel is here if it takes a quarter or less of the twin's instructions.
 // NEON cannot multiply words of 64 bits or pack lanes, so mixing, rolling and bottom-k stay in Go.
 
 // classifyNEON is classify.

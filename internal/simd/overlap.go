@@ -19,7 +19,7 @@ import "unsafe"
 //  2. Masks are narrowed from one comparison to the next, in four chains: only the last
 //     three instructions join them.
 //  3. The advance is computed by arithmetic: only the last branch depends on the data.
-//     Random fingerprints of 128 hashes, threshold 0.5: see docs/benchmarks.md.
+//     Random fingerprints of 128 hashes, threshold 0.5: see bench/RESULTS.md, bottom-k.
 
 // OverlapBlocks counts common elements of prefixes of two sets, sorted ascending without repeats:
 // of a[:i] with b and of b[:j] with a[:i] or a part of what follows it. It returns as soon as i −

@@ -22,7 +22,7 @@ type Prices struct {
 }
 
 // The costs of stages that the sample does not show, measured with a million documents of 1.2 kB
-// (docs/cluster.md).
+// (bench/RESULTS.md).
 const (
 	workOfPass  = 1.1     // processor time for each pass over the input, as a multiple of reading and sketching it
 	taskSeconds = 0.015   // processor time of a task with hardly any rows: most of it is the start of its process

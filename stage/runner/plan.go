@@ -4,7 +4,7 @@
 // A Plan says what to run, over which files, and where the results go. A task writes one object, which
 // appears when it is whole, under a name that depends on the plan, the stage and the task only. A task
 // may run several times, at once or one after the other, on any machine: every run writes the same bytes.
-// docs/cluster.md describes objects, pipes and plans.
+// docs/how/formats.md describes objects and pipes, docs/cluster.md plans.
 package runner
 
 import (

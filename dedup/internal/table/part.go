@@ -16,7 +16,7 @@ import (
 )
 
 // A part is a file of the work folder with segments that one worker has filled, one after the
-// other. docs/formats.md describes it:
+// other. docs/how/formats.md describes it:
 //
 //	"alikepart 4 ", the number of the part in hexadecimal, '\n', the scheme line, '\n'
 //	columns of the segments

@@ -2,7 +2,7 @@
 
 An engine passes in documents in parts, as columns of strings. It moves blocks as rows (stream, partition,
 block), or lets tasks leave them in a place that all of them see. A task reads the blocks of its partition and
-makes others. docs/cluster.md describes the format. Python reads only the blocks with results.
+makes others. docs/how/formats.md describes the format. Python reads only the blocks with results.
 """
 
 from __future__ import annotations
