@@ -49,7 +49,7 @@ func Overlap(a, b Vector, m measure.Measure) uint64 {
 	if m == measure.Cosine {
 		return dot(a, b)
 	}
-	n, _ := overlapWeighted(a.Features, a.Weights, b.Features, b.Weights, noSpare, noSpare)
+	n := overlapWeighted(a.Features, a.Weights, b.Features, b.Weights)
 	return n
 }
 

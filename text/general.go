@@ -2,174 +2,155 @@ package text
 
 import (
 	"bytes"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/clipperhouse/uax29/v2/graphemes"
+	"github.com/clipperhouse/uax29/v2/words"
+
 	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/internal/simd"
 )
 
 // The general path brings the whole document to normal form and cuts that into tokens. It
 // does what scan cannot do: tokenisers with boundary rules of their own, filters that
 // look at a token's bytes, and the places of tokens.
 
-// A piece maps a span of the normal form to the span of the document that it comes from.
-type piece struct {
+// general is the state of this path.
+type general struct {
+	*rules
+	normal   []byte
+	origins  []origin
+	words    *words.Iterator[[]byte]
+	clusters *graphemes.Iterator[[]byte]
+}
+
+// An origin maps a span of the normal form to the span of the document that it comes from.
+type origin struct {
 	normal, doc span
 	verbatim    bool // the two spans hold the same bytes
 }
 
 type span struct{ start, end int }
 
-// AppendTokens appends every token of doc, in document order: the same tokens as
-// AppendHashes, with their places. It costs O(len(doc)), several times as much as
-// AppendHashes.
-func (t *Tokenizer) AppendTokens(dst []Token, doc []byte) []Token {
-	t.normalForm(doc, true)
-	p := 0 // index of the piece in which the last token began
-	t.eachToken(func(hash uint64, token span) {
-		for t.pieces[p].normal.end <= token.start {
-			p++
-		}
-		q := p
-		for t.pieces[q].normal.end < token.end {
-			q++
-		}
-		dst = append(dst, Token{hash, t.pieces[p].docStart(token.start), t.pieces[q].docEnd(token.end)})
-	})
-	return dst
-}
-
-func (p *piece) docStart(normal int) int {
+func (p *origin) docStart(normal int) int {
 	if p.verbatim {
 		return p.doc.start + normal - p.normal.start
 	}
 	return p.doc.start
 }
 
-func (p *piece) docEnd(normal int) int {
+func (p *origin) docEnd(normal int) int {
 	if p.verbatim {
 		return p.doc.start + normal - p.normal.start
 	}
 	return p.doc.end
 }
 
-// AppendNormal appends the normal form of doc: the result of the first four steps. Chars
-// and Graphemes leave out invalid bytes; the other tokenisers replace each by a
-// separator. Only the presence of separators is certain, not which they are. It costs
-// O(len(doc)).
-func (t *Tokenizer) AppendNormal(dst, doc []byte) []byte {
-	t.normalForm(doc, false)
-	return append(dst, t.normal...)
-}
-
-func (t *Tokenizer) appendGeneral(dst []uint64, doc []byte) []uint64 {
-	t.normalForm(doc, false)
-	t.eachToken(func(hash uint64, _ span) { dst = append(dst, hash) })
+// appendHashes appends the hash of every token of doc.
+func (g *general) appendHashes(dst []uint64, doc []byte) []uint64 {
+	g.normalForm(doc, false)
+	g.eachToken(func(hash uint64, _ span) { dst = append(dst, hash) })
 	return dst
 }
 
-// normalForm sets t.normal to the normal form of doc and, if the caller wants places,
-// t.pieces to where it comes from. An invalid byte becomes a separator, or nothing for
+// normalForm sets g.normal to the normal form of doc and, if the caller wants places,
+// g.origins to where it comes from. An invalid byte becomes a separator, or nothing for
 // the tokenisers that drop it. A separator that the pipeline would replace by other
 // separators may stay unchanged.
-func (t *Tokenizer) normalForm(doc []byte, places bool) {
-	t.normal, t.pieces = t.normal[:0], t.pieces[:0]
-	if t.options.Tokens == ASCII {
-		t.visibleForm(doc, places)
+func (g *general) normalForm(doc []byte, places bool) {
+	g.normal, g.origins = g.normal[:0], g.origins[:0]
+	if g.options.Tokens == ASCII {
+		g.visibleForm(doc, places)
 		return
 	}
-	drop := t.options.Tokens == Chars || t.options.Tokens == Graphemes
+	drop := g.options.Tokens == Chars || g.options.Tokens == Graphemes
 	for i := 0; i < len(doc); {
-		begin, start := len(t.normal), i
-		if i = t.verbatimEnd(doc, i); i > start {
-			t.normal = append(t.normal, doc[start:i]...)
+		begin, start := len(g.normal), i
+		if i = g.table.verbatimEnd(doc, i); i > start {
+			g.normal = append(g.normal, doc[start:i]...)
 		} else {
-			i = t.appendUnit(doc, i, drop)
+			i = g.appendUnit(doc, i, drop)
 		}
-		if places && len(t.normal) > begin {
-			verbatim := bytes.Equal(t.normal[begin:], doc[start:i])
-			t.pieces = append(t.pieces, piece{span{begin, len(t.normal)}, span{start, i}, verbatim})
+		if places && len(g.normal) > begin {
+			verbatim := bytes.Equal(g.normal[begin:], doc[start:i])
+			g.origins = append(g.origins, origin{span{begin, len(g.normal)}, span{start, i}, verbatim})
 		}
 	}
 }
 
 // visibleForm is normalForm for the tokeniser ASCII.
-func (t *Tokenizer) visibleForm(doc []byte, places bool) {
+func (g *general) visibleForm(doc []byte, places bool) {
 	for i := range doc {
-		begin := len(t.normal)
-		t.normal = AppendASCII(t.normal, doc[i:i+1], !t.options.NoFold)
-		if places && len(t.normal) > begin {
-			t.pieces = append(t.pieces, piece{span{begin, begin + 1}, span{i, i + 1}, true})
+		begin := len(g.normal)
+		g.normal = AppendASCII(g.normal, doc[i:i+1], !g.options.NoFold)
+		if places && len(g.normal) > begin {
+			g.origins = append(g.origins, origin{span{begin, begin + 1}, span{i, i + 1}, true})
 		}
 	}
 }
 
-// verbatimEnd returns the end of the stretch of doc from i on that is in normal form
-// already.
-func (t *Tokenizer) verbatimEnd(doc []byte, i int) int {
-	e, w := t.table.lookup(doc, i)
-	for w > 0 && e&(replaced|attach|glue|invalid) == 0 {
-		f, fw := t.table.lookup(doc, i+w)
-		if f&(attach|glue) != 0 {
-			break
-		}
-		i += w
-		e, w = f, fw
-	}
-	return i
+// AppendASCII appends the characters of doc of which the tokeniser ASCII makes tokens:
+// all of ASCII except white space (space and U+0009 to U+000D), letters in lower case if
+// fold. It costs O(len(doc)).
+func AppendASCII(dst, doc []byte, fold bool) []byte {
+	dst = slices.Grow(dst, len(doc)+simd.VisibleSlack)
+	n := simd.Visible(dst[len(dst):cap(dst)], doc, fold)
+	return dst[:len(dst)+n]
 }
 
-// appendUnit appends to t.normal the normal form of the code point at doc[i], which is
+// appendUnit appends to g.normal the normal form of the code point at doc[i], which is
 // not verbatim, together with the following ones that may combine with it. It returns the
 // end of these.
-func (t *Tokenizer) appendUnit(doc []byte, i int, drop bool) int {
-	e, w := t.table.lookup(doc, i)
+func (g *general) appendUnit(doc []byte, i int, drop bool) int {
+	e, w := g.table.lookup(doc, i)
 	end := i + w
 	if e&invalid != 0 {
 		if !drop {
-			t.normal = append(t.normal, separator...)
+			g.normal = append(g.normal, separator...)
 		}
 		return end
 	}
-	for f, fw := t.table.lookup(doc, end); f&(attach|glue) != 0; f, fw = t.table.lookup(doc, end) {
+	for f, fw := g.table.lookup(doc, end); f&(attach|glue) != 0; f, fw = g.table.lookup(doc, end) {
 		end += fw
 	}
 	if e&replaced != 0 && end == i+w {
-		t.normal = append(t.normal, t.table.replacement(doc, i)...)
+		g.normal = append(g.normal, g.table.replacement(doc, i)...)
 	} else {
-		t.normal = append(t.normal, t.pipe.apply(doc[i:end])...)
+		g.normal = append(g.normal, g.pipe.apply(doc[i:end])...)
 	}
 	return end
 }
 
-// eachToken calls emit for every token of t.normal that the filters keep.
-func (t *Tokenizer) eachToken(emit func(hash uint64, token span)) {
-	switch t.options.Tokens {
+// eachToken calls emit for every token of g.normal that the filters keep.
+func (g *general) eachToken(emit func(hash uint64, token span)) {
+	switch g.options.Tokens {
 	case UAX29:
-		t.eachWordSegment(emit)
+		g.eachWordSegment(emit)
 	case Graphemes:
-		t.clusters.SetText(t.normal)
-		for t.clusters.Next() {
-			if t.options.Version == V1 || !allIgnorable(t.clusters.Value()) {
-				t.emitKept(emit, span{t.clusters.Start(), t.clusters.End()})
+		g.clusters.SetText(g.normal)
+		for g.clusters.Next() {
+			if g.options.Version == V1 || !allIgnorable(g.clusters.Value()) {
+				g.emitKept(emit, span{g.clusters.Start(), g.clusters.End()})
 			}
 		}
 	default:
-		t.eachRun(emit)
+		g.eachRun(emit)
 	}
 }
 
 // emitKept hashes a token and passes it on unless a filter drops it.
-func (t *Tokenizer) emitKept(emit func(hash uint64, token span), token span) {
-	b := t.normal[token.start:token.end]
-	if !hasLength(b, t.options.MinLength) {
+func (g *general) emitKept(emit func(hash uint64, token span), token span) {
+	b := g.normal[token.start:token.end]
+	if !hasLength(b, g.options.MinLength) {
 		return
 	}
 	hash := hashing.Bytes(b)
-	if _, isStop := t.stop[hash]; isStop {
+	if _, isStop := g.stop[hash]; isStop {
 		return
 	}
-	if t.options.Filter == nil || t.options.Filter(b) {
+	if g.options.Filter == nil || g.options.Filter(b) {
 		emit(hash, token)
 	}
 }
@@ -185,14 +166,14 @@ func hasLength(token []byte, min int) bool {
 	return min <= 0
 }
 
-// eachRun cuts t.normal by the actions of its code points.
-func (t *Tokenizer) eachRun(emit func(hash uint64, token span)) {
+// eachRun cuts g.normal by the actions of its code points.
+func (g *general) eachRun(emit func(hash uint64, token span)) {
 	start, solo := -1, false
-	for i := 0; i < len(t.normal); {
-		e, w := t.table.lookup(t.normal, i)
+	for i := 0; i < len(g.normal); {
+		e, w := g.table.lookup(g.normal, i)
 		action := e.action()
 		if start >= 0 && (action == actionSeparate || action == actionSolo || solo && action == actionRun) {
-			t.emitKept(emit, span{start, i})
+			g.emitKept(emit, span{start, i})
 			start, solo = -1, false
 		}
 		if start < 0 && action != actionSeparate {
@@ -201,22 +182,22 @@ func (t *Tokenizer) eachRun(emit func(hash uint64, token span)) {
 		i += w
 	}
 	if start >= 0 {
-		t.emitKept(emit, span{start, len(t.normal)})
+		g.emitKept(emit, span{start, len(g.normal)})
 	}
 }
 
 // eachWordSegment cuts the text between invalid bytes by UAX 29, and keeps the segments
 // that hold a letter or a number.
-func (t *Tokenizer) eachWordSegment(emit func(hash uint64, token span)) {
-	for from := 0; from < len(t.normal); from++ {
+func (g *general) eachWordSegment(emit func(hash uint64, token span)) {
+	for from := 0; from < len(g.normal); from++ {
 		to := from
-		for to < len(t.normal) && t.normal[to] != separator[0] {
+		for to < len(g.normal) && g.normal[to] != separator[0] {
 			to++
 		}
-		t.words.SetText(t.normal[from:to])
-		for t.words.Next() {
-			if holdsLetterOrNumber(t.words.Value()) {
-				t.emitKept(emit, span{from + t.words.Start(), from + t.words.End()})
+		g.words.SetText(g.normal[from:to])
+		for g.words.Next() {
+			if holdsLetterOrNumber(g.words.Value()) {
+				g.emitKept(emit, span{from + g.words.Start(), from + g.words.End()})
 			}
 		}
 		from = to

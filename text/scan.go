@@ -79,7 +79,7 @@ func (t *Tokenizer) scan(dst []uint64, doc []byte, i, limit int) ([]uint64, int)
 				continue
 			case e&changed == 0 && f&combines == joins && !solo:
 				// A mark that changes nothing, and there is nothing to join.
-			case e&(changed|unstable) == 0 && f&glue == 0 && !(solo && f&joins != 0) && !t.mayCombine(doc, j+fw):
+			case e&(changed|unstable) == 0 && f&glue == 0 && !(solo && f&joins != 0) && !tab.mayCombine(doc, j+fw):
 				f &^= attach // f stays unchanged in its place
 			case e&ignored == ignored && f&combines == 0:
 				// The code point is ignored.
@@ -89,7 +89,7 @@ func (t *Tokenizer) scan(dst []uint64, doc []byte, i, limit int) ([]uint64, int)
 				}
 				i, e, w = j, f, fw
 				continue
-			case e&changed == 0 && f&ignored == ignored && !t.combinesAt(doc, j+fw):
+			case e&changed == 0 && f&ignored == ignored && !tab.combinesAt(doc, j+fw):
 				// Act as if the next code point were not there.
 				if action := e.action(); action == actionRun || action == actionJoin {
 					if start < 0 {
@@ -170,20 +170,6 @@ var leads = func() (t [256]struct {
 	return t
 }()
 
-// combinesAt reports whether the code point at doc[i] may affect the normal form of the
-// code points before it, or they its own.
-func (t *Tokenizer) combinesAt(doc []byte, i int) bool {
-	e, _ := t.table.lookup(doc, i)
-	return e&(attach|glue|joins) != 0
-}
-
-// mayCombine reports whether the code point at doc[i] attaches to, or combines
-// with, what precedes it.
-func (t *Tokenizer) mayCombine(doc []byte, i int) bool {
-	e, _ := t.table.lookup(doc, i)
-	return e&(attach|glue) != 0
-}
-
 // asciiAhead is how many bytes of ASCII must follow before scan returns to the fast path.
 // Scan itself is faster on shorter stretches.
 const asciiAhead = 32
@@ -261,9 +247,6 @@ func (t *Tokenizer) unit(dst []uint64, doc []byte, i int) ([]uint64, int) {
 	}
 	return t.feed(dst, t.pipe.apply(doc[i:end])), end
 }
-
-// separator is a byte that is part of no code point, and so separates tokens.
-var separator = []byte{0xff}
 
 // feed acts on every code point of a piece of normal form. The text after the piece does
 // not join its solo tokens.

@@ -5,8 +5,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/clipperhouse/uax29/v2/words"
-
 	"github.com/alike-dev/alike/internal/simd"
 )
 
@@ -14,9 +12,6 @@ import (
 // finds them, or one code point of a script without spaces. All other segments go to the
 // general path: words with something in their middle (don't, 1.5, a_b), katakana next to other
 // letters, whatever stops Cut. The pieces for it are cut where no rule reaches across.
-//
-// No table tells which code points are simple: the segments of a few short texts around a code
-// point tell its property.
 
 // appendSegments does the whole document.
 func (t *Tokenizer) appendSegments(dst []uint64, doc []byte) []uint64 {
@@ -38,7 +33,7 @@ func (t *Tokenizer) appendSegments(dst []uint64, doc []byte) []uint64 {
 				patience = min(4*patience+16, 256)
 			}
 			at = t.segmentsEnd(doc, min(seen+1+patience, len(doc)))
-			dst = t.appendGeneral(dst, doc[beforeUnderscores(doc, next):at])
+			dst = t.general.appendHashes(dst, doc[beforeUnderscores(doc, next):at])
 		default:
 			at = next
 		}
@@ -64,7 +59,7 @@ func (t *Tokenizer) appendSimpleSegments(dst []uint64, doc []byte, at, end int) 
 		}
 		dst = t.wide.cuts.AppendHashes(dst, from, i)
 		stop := t.segmentsEnd(doc, behind)
-		dst = t.appendGeneral(dst, doc[beforeUnderscores(doc, start):stop])
+		dst = t.general.appendHashes(dst, doc[beforeUnderscores(doc, start):stop])
 		for i+1 < len(starts) && at+int(starts[i+1]) < stop {
 			i++
 		}
@@ -95,9 +90,6 @@ func isMixed(run []byte) bool {
 	}
 	return false
 }
-
-// The range of katakana that matters for cutting, and in UTF-8 its first byte and the length of each.
-const firstKatakana, lastKatakana, katakanaLead, katakanaWidth = '\u30a1', '\u30fc', 0xe3, 3
 
 func startsKatakana(b []byte) bool {
 	return len(b) >= katakanaWidth && b[0] == katakanaLead && (b[1] == 0x82 && b[2] >= 0xa1 || b[1] == 0x83 && b[2] <= 0xbc)
@@ -131,10 +123,6 @@ func (t *Tokenizer) partOfSegment(doc []byte, start, end, next int) bool {
 	}
 	return false
 }
-
-// isMiddle marks the ASCII characters that do not end a word between letters, or a number
-// between digits.
-var isMiddle = [utf8.RuneSelf]bool{'\'': true, '"': true, '.': true, ',': true, ':': true, ';': true}
 
 // The first byte of the wide forms of ASCII, some of which normalise to such characters, and
 // their length in bytes.
@@ -178,103 +166,4 @@ func (t *Tokenizer) segmentClassAt(doc []byte, i int) (uint8, int) {
 		return simd.ClassStop, w
 	}
 	return t.table.page(r).class[r%pageSize], w
-}
-
-// isWideMiddle reports whether r is the wide form of a character that is in isMiddle.
-func isWideMiddle(r rune) bool {
-	const wideForms = 0xff00 // wideForms + n is the wide form of the character 0x20 + n
-	return r > wideForms && r-wideForms+' ' < utf8.RuneSelf && isMiddle[r-wideForms+' ']
-}
-
-// segmentClass is class for UAX29.
-func (t *table) segmentClass(r rune, e entry, width int, out []byte) uint8 {
-	c := segmentClassOf(r)
-	mark := c&(simd.ClassMark|simd.ClassLastMark) != 0
-	switch {
-	case width > 3, e&glue != 0:
-		return simd.ClassStop
-	case e&replaced != 0 && e&(attach|joins) != 0:
-		return simd.ClassStop
-	case e&replaced != 0 && t.separates(r, out):
-		return 0
-	case e&replaced != 0:
-		return t.segmentSwapClass(out, width)
-	case e&unstable != 0, e&attach != 0 && !mark:
-		return simd.ClassStop
-	case e&attach != 0:
-		return simd.ClassRun | simd.ClassLastMark
-	}
-	return c
-}
-
-// segmentSwapClass returns the class of a code point of width bytes that out replaces.
-func (t *table) segmentSwapClass(out []byte, width int) uint8 {
-	for i := 0; i < len(out); {
-		r, w := utf8.DecodeRune(out[i:])
-		e, _ := t.describe(r)
-		// isMixed looks at the unnormalised text, in which katakana may have other code points.
-		if isKatakana := r >= firstKatakana && r <= lastKatakana; e != actionSolo || isKatakana || segmentClassOf(r) != simd.ClassRun {
-			return simd.ClassStop
-		}
-		i += w
-	}
-	if len(out) != width {
-		return simd.ClassStop
-	}
-	return simd.ClassRun | simd.ClassSwap
-}
-
-// separates reports whether the replacement of r separates segments, or r is a character that
-// partOfSegment looks for.
-func (t *table) separates(r rune, out []byte) bool {
-	if isWideMiddle(r) {
-		return true
-	}
-	for i := 0; i < len(out); {
-		s, w := utf8.DecodeRune(out[i:])
-		if e, _ := t.describe(s); e != actionSolo || segmentClassOf(s) != 0 {
-			return false
-		}
-		i += w
-	}
-	return len(out) > 0
-}
-
-// segmentClassOf finds out how UAX 29 treats a code point by counting the segments of short
-// texts that contain it. Katakana and underscores tell apart classes that few other characters
-// do.
-func segmentClassOf(r rune) uint8 {
-	const katakana, alef = "\u30a2", "\u05d0"
-	around := func(before, after string) int { return segments(before + string(r) + after) }
-	const pictograph = "\u2600"
-	switch kept := unicode.IsLetter(r) || unicode.IsNumber(r); {
-	case around("a", pictograph) == 1: // the joiner
-	case around("a", "a") == 1 && around("1", "1") == 1 && around("a", "") == 1:
-		switch {
-		case around(katakana, katakana) == 1 && around("", "a") == 2 && !kept:
-			return simd.ClassRun | simd.ClassMark
-		case around(katakana, katakana) == 3 && kept:
-			return simd.ClassRun
-		}
-	case around(katakana, katakana) == 1 && around("a", "a") == 3 && around("1", "1") == 3 && around(alef, alef) == 3:
-		if r >= firstKatakana && r <= lastKatakana && kept {
-			return simd.ClassRun // see isMixed
-		}
-	case around("a", "a") == 3 && around("1", "1") == 3 && around(alef, alef) == 3 && around(katakana, katakana) == 3:
-		switch {
-		case !kept:
-			return 0
-		case segments(string([]rune{r, r})) == 2:
-			return simd.ClassSolo
-		}
-	}
-	return simd.ClassStop
-}
-
-// segments returns the number of word segments of s.
-func segments(s string) (n int) {
-	for it := words.FromString(s); it.Next(); {
-		n++
-	}
-	return n
 }

@@ -130,6 +130,35 @@ func (t *table) lookup(b []byte, i int) (entry, int) {
 	return t.page(r).entry[r%pageSize], w
 }
 
+// combinesAt reports whether the code point at doc[i] may affect the normal form of the
+// code points before it, or they its own.
+func (t *table) combinesAt(doc []byte, i int) bool {
+	e, _ := t.lookup(doc, i)
+	return e&(attach|glue|joins) != 0
+}
+
+// mayCombine reports whether the code point at doc[i] attaches to, or combines
+// with, what precedes it.
+func (t *table) mayCombine(doc []byte, i int) bool {
+	e, _ := t.lookup(doc, i)
+	return e&(attach|glue) != 0
+}
+
+// verbatimEnd returns the end of the stretch of doc from i on that is in normal form
+// already.
+func (t *table) verbatimEnd(doc []byte, i int) int {
+	e, w := t.lookup(doc, i)
+	for w > 0 && e&(replaced|attach|glue|invalid) == 0 {
+		f, fw := t.lookup(doc, i+w)
+		if f&(attach|glue) != 0 {
+			break
+		}
+		i += w
+		e, w = f, fw
+	}
+	return i
+}
+
 // replacement returns what replaces the code point at b[i] when it stands alone.
 func (t *table) replacement(b []byte, i int) []byte {
 	r, _ := utf8.DecodeRune(b[i:])
