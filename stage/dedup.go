@@ -155,10 +155,11 @@ func write(t *task) error {
 		}
 		return t.each(Damaged, func(r row) error { return to.Add(r.words[0], 0) })
 	})
+	skipped := CountSkipped
 	if t.ofReferences() {
-		repeats = 0
+		skipped = CountReferencesSkipped
 	}
-	err = errors.Join(err, fates.close(), t.count(CountSkipped, repeats))
+	err = errors.Join(err, fates.close(), t.count(skipped, repeats))
 	if err != nil {
 		return err
 	}

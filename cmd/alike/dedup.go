@@ -14,7 +14,6 @@ import (
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/fault"
-	"github.com/alike-dev/alike/measure"
 )
 
 const dedupHelp = `Keep one document of every cluster of near-duplicates.
