@@ -16,7 +16,7 @@ func clusters(t *task) error {
 	if err != nil {
 		return err
 	}
-	edges, err := t.shelved(0, 4, t.when(t.plan.Star, StarEdges)...)
+	edges, err := t.shelved(0, 4, when(t.plan.Star, StarEdges))
 	if err != nil {
 		return errors.Join(err, shelf.close())
 	}

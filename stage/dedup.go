@@ -26,7 +26,7 @@ func members(t *task) (err error) {
 		return errors.Join(err, labels.Close(), reps.Close())
 	}
 	label, rep, at := extsort.NewLookup(labels), extsort.NewLookup(reps), extsort.NewLookup(sets.sorted)
-	renames, err := t.sorted(8, t.when(t.plan.References > 0, Renames)...)
+	renames, err := t.sorted(8, when(t.plan.References > 0, Renames))
 	if err != nil {
 		return errors.Join(err, labels.Close(), reps.Close(), sets.close())
 	}
@@ -65,14 +65,6 @@ func members(t *task) (err error) {
 	return errors.Join(err, labels.Close(), reps.Close(), renames.Close(), sets.close())
 }
 
-// when returns the streams if they are wanted.
-func (t *task) when(wanted bool, streams ...Stream) []Stream {
-	if !wanted {
-		return nil
-	}
-	return streams
-}
-
 // appendCard appends the name and field of a card; of a reference, the other one of its two names if that is wanted.
 func (t *task) appendCard(dst, card []byte, other bool) ([]byte, error) {
 	if !t.ofReferences() {
@@ -92,7 +84,7 @@ func (t *task) appendCard(dst, card []byte, other bool) ([]byte, error) {
 // starEdges sends the edges whose first document belongs to the task to the task of their cluster.
 func (t *task) starEdges(labels *extsort.Sorted) error {
 	edges, err := t.space.Sorted(t.ctx, t.space.Sorting("edges", 4, 64), func(to *extsort.Appender) error {
-		for _, s := range append(t.when(t.plan.comparesHot(), HotEdges), Edges) {
+		for _, s := range [...]Stream{Edges, when(t.plan.comparesHot(), HotEdges)} {
 			if err := t.each(s, func(r row) error { return to.Add(r.words[0], r.words[1]) }); err != nil {
 				return err
 			}
@@ -155,10 +147,11 @@ func write(t *task) error {
 		}
 		return t.each(Damaged, func(r row) error { return to.Add(r.words[0], 0) })
 	})
+	skipped := CountSkipped
 	if t.ofReferences() {
-		repeats = 0
+		skipped = CountReferencesSkipped
 	}
-	err = errors.Join(err, fates.close(), t.count(CountSkipped, repeats))
+	err = errors.Join(err, fates.close(), t.count(skipped, repeats))
 	if err != nil {
 		return err
 	}

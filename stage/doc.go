@@ -5,6 +5,10 @@
 //	documents → sketch → names, classes → group → texts → verify → forests → members → clusters → write
 //	            rows, keys, names        buckets   sets    edges    labels
 //
+// By containment, samples find the pairs in place of buckets: see contain.go. A recipe without keys joins all sets: see
+// exact.go. Pairs of buckets over the cap are found in one more stage: see hot.go and near.go. What follows from two rows
+// is decided by package internal/engine, as in package dedup.
+//
 // Joins of tables, and Dedup of the records of one table, have stages of their own: see join.go and match.go.
 //
 // A stage consists of tasks. A task is a function of the plan and of the blocks for its number:
@@ -14,11 +18,10 @@
 // A task uses no clock and no network and knows no other task. Its blocks do not depend on memory or
 // time, so a task can be repeated, or run twice at once. A document is identified by its position: 64
 // bits, for the file and the record in it. The last stages sort by position, so the results are the
-// same bytes as those of package dedup with candidates by lsh. As there, the recipe says what is
-// compared and how.
+// same bytes as those of package dedup by the same recipe, which says what is compared and how.
 //
 // On one machine use package dedup: it takes less than two thirds of the processor time, and
-// supports more (see Plan). All tasks of a plan must be run by one version of the program,
-// because the format of blocks belongs to a version of this package. docs/how describes blocks and
-// stages.
+// also compares two collections and stored fingerprints. All tasks of a plan must be run by one
+// version of the program, because the format of blocks belongs to a version of this package. docs/how
+// describes blocks and stages.
 package stage

@@ -75,8 +75,11 @@ func sketch(t *task) error {
 	if err == nil && t.plan.comparesHot() {
 		err = t.out.add(Totals, 0, nil, documents)
 	}
-	if err != nil || reference {
+	if err != nil {
 		return err
+	}
+	if reference {
+		return errors.Join(t.count(CountReferences, n.Read), t.count(CountReferencesSkipped, n.Skipped))
 	}
 	return errors.Join(t.count(CountRead, n.Read), t.count(CountSkipped, n.Skipped), t.count(CountEmpty, empty))
 }

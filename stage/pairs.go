@@ -78,11 +78,7 @@ func (t *task) pair(s Stream, a, b, similarity uint64) error {
 // left replaces the first document of each edge by all members of its class, and makes the pairs
 // within classes.
 func left(t *task) error {
-	found := []Stream{Edges}
-	if t.plan.comparesHot() {
-		found = append(found, HotEdges)
-	}
-	edges, err := t.classed(found...)
+	edges, err := t.classed(Edges, when(t.plan.comparesHot(), HotEdges))
 	if err != nil {
 		return err
 	}

@@ -41,15 +41,9 @@ func (p *Plan) Stages() []Stage {
 	return namedStreams(p.textStages())
 }
 
-// textStages returns the stages of a Dedup or Pairs of texts. A stream that a plan does not need is zero.
+// textStages returns the stages of a Dedup or Pairs of texts.
 func (p *Plan) textStages() []Stage {
 	files, dedup := len(p.FirstFiles), p.Command == Dedup
-	when := func(wanted bool, s Stream) Stream {
-		if wanted {
-			return s
-		}
-		return 0
-	}
 	hot := p.comparesHot()
 	all := []Stage{
 		{Name: "sketch", Tasks: files, Documents: true, writes: []Stream{Rows, Names, Cards, when(dedup, Damaged), when(hot, Totals), Counts}, run: sketch},
@@ -62,22 +56,19 @@ func (p *Plan) textStages() []Stage {
 		all = append(all, Stage{Name: "hot", Tasks: 1, reads: []Stream{Totals, HotSizes, HotSets, when(hamming, HotMembers)},
 			writes: []Stream{when(p.wantsAll(), HotEdges), when(dedup, HotLinks), Counts}, run: hotJoins(hamming)})
 	}
-	edges := []Stream{Edges, when(hot, HotEdges)}
+	edges, hotEdges := when(p.wantsAll(), Edges), when(p.wantsAll() && hot, HotEdges)
 	if !dedup {
 		return append(all,
-			Stage{Name: "left", Tasks: files, reads: append(edges, Copies), writes: []Stream{Halves, CopyPairs}, run: left},
+			Stage{Name: "left", Tasks: files, reads: []Stream{edges, hotEdges, Copies}, writes: []Stream{Halves, CopyPairs}, run: left},
 			Stage{Name: "right", Tasks: files, reads: []Stream{Halves, Copies}, writes: []Stream{PairsFound}, run: right},
 			Stage{Name: "named", Tasks: files, reads: []Stream{PairsFound, CopyPairs, Cards}, writes: []Stream{NamedPairs}, run: named},
 			Stage{Name: Write, Tasks: files, reads: []Stream{NamedPairs, Cards, Repeats}, writes: []Stream{PairsText, Counts}, run: list},
 			Stage{Name: Publish, Tasks: 1, reads: []Stream{PairsText, Counts}},
 		)
 	}
-	if !p.Star {
-		edges = nil
-	}
 	all = append(all, p.forests()...)
 	return append(all,
-		Stage{Name: "members", Tasks: files, reads: append(edges, Cards, Copies, OwnSets, Labels, when(p.References > 0, Renames)), writes: []Stream{Members, when(p.Star, StarEdges)}, run: members},
+		Stage{Name: "members", Tasks: files, reads: []Stream{edges, hotEdges, Cards, Copies, OwnSets, Labels, when(p.References > 0, Renames)}, writes: []Stream{Members, when(p.Star, StarEdges)}, run: members},
 		Stage{Name: "clusters", Tasks: p.Partitions, reads: []Stream{Members, when(p.Star, StarEdges)}, writes: []Stream{Fates, Counts}, run: clusters},
 		Stage{Name: Write, Tasks: files, reads: []Stream{Fates, Repeats, Damaged, when(p.Listed, Cards)}, Documents: true,
 			writes: []Stream{RemovedText, ClustersText, Drops, when(p.Listed, KeptText), Counts}, run: write},
@@ -89,40 +80,37 @@ func (p *Plan) textStages() []Stage {
 // recipe has no keys, by joining all sets.
 func (p *Plan) candidateStages(found []Stream) []Stage {
 	files, hashes, dedup := len(p.FirstFiles), p.Partitions, p.Command == Dedup
-	classed := func(writes ...Stream) Stage {
-		writes = append(writes, Copies)
-		if dedup {
-			writes = append(writes, CopyEdges)
-		}
-		return Stage{Name: "classes", Tasks: hashes, reads: []Stream{Rows, Skips}, writes: writes, run: classes}
+	classed := func(found, asked Stream) Stage {
+		return Stage{Name: "classes", Tasks: hashes, reads: []Stream{Rows, Skips}, writes: []Stream{found, asked, Copies, when(dedup, CopyEdges)}, run: classes}
 	}
-	texted := Stage{Name: "texts", Tasks: files, reads: []Stream{Wants}, Documents: true, writes: []Stream{Sets}, run: texts}
-	if dedup {
-		texted.writes = append(texted.writes, OwnSets)
-	}
-	if p.recipe.Keys() == 0 {
-		return []Stage{classed(Wants), texted, {Name: "verify", Tasks: hashes, reads: []Stream{Sets}, writes: found, run: joinAll}}
-	}
-	var hot []Stream
-	if p.comparesHot() {
-		hot = []Stream{Hot}
-		texted.reads, texted.writes = append(texted.reads, Hot), append(texted.writes, HotSizes, HotSets)
-	}
+	hot := p.comparesHot()
+	texted := Stage{Name: "texts", Tasks: files, reads: []Stream{Wants, when(hot, Hot)}, Documents: true,
+		writes: []Stream{Sets, when(dedup, OwnSets), when(hot, HotSizes), when(hot, HotSets)}, run: texts}
 	verified := Stage{Name: "verify", Tasks: hashes, reads: []Stream{Buckets, Sets}, writes: found, run: verify}
-	if p.recipe.Sample().Size > 0 {
+	_, hamming := p.recipe.Distance()
+	switch {
+	case p.recipe.Keys() == 0:
+		return []Stage{classed(0, Wants), texted, {Name: "verify", Tasks: hashes, reads: []Stream{Sets}, writes: found, run: joinAll}}
+	case p.recipe.Sample().Size > 0:
 		return []Stage{
 			classed(Keys, Looks),
 			{Name: "filter", Tasks: hashes, reads: []Stream{Keys}, writes: []Stream{Filters}, run: filter},
 			{Name: "look", Tasks: files, reads: []Stream{Filters, Looks}, Documents: true, writes: []Stream{Sampled}, run: look},
-			{Name: "group", Tasks: hashes, reads: []Stream{Sampled}, writes: append(hot, Votes, Counts), run: vote},
+			{Name: "group", Tasks: hashes, reads: []Stream{Sampled}, writes: []Stream{Votes, when(hot, Hot), Counts}, run: vote},
 			{Name: "agree", Tasks: hashes, reads: []Stream{Votes}, writes: []Stream{Buckets, Wants}, run: agree},
 			texted, verified,
 		}
 	}
-	if _, hamming := p.recipe.Distance(); hamming {
-		hot = append(hot, HotMembers)
+	grouped := Stage{Name: "group", Tasks: hashes, reads: []Stream{Keys}, writes: []Stream{Buckets, Wants, when(hot, Hot), when(hot && hamming, HotMembers), Counts}, run: group}
+	return []Stage{classed(Keys, 0), grouped, texted, verified}
+}
+
+// when returns a stream if it is wanted, otherwise zero: a stream that has no rows, and that no stage reads or writes.
+func when(wanted bool, s Stream) Stream {
+	if wanted {
+		return s
 	}
-	return []Stage{classed(Keys), {Name: "group", Tasks: hashes, reads: []Stream{Keys}, writes: append(hot, Buckets, Wants, Counts), run: group}, texted, verified}
+	return 0
 }
 
 // recordStages returns the stages of a Join, or of Dedup of records.
@@ -160,10 +148,7 @@ func (p *Plan) recordStages() []Stage {
 // forests returns the stages that merge spanning forests in a tree of tasks. The last task labels all documents.
 func (p *Plan) forests() (all []Stage) {
 	tasks := p.Partitions
-	from := []Stream{ForestEdges, CopyEdges}
-	if p.comparesHot() {
-		from = append(from, HotLinks)
-	}
+	from := []Stream{ForestEdges, CopyEdges, when(p.comparesHot(), HotLinks)}
 	for to := Forests; ; to++ {
 		tasks = (tasks + mergeWidth - 1) / mergeWidth
 		if tasks == 1 {

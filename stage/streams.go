@@ -181,6 +181,8 @@ const (
 	CountClusters
 	CountRemoved
 	CountPairs
+	CountReferences
+	CountReferencesSkipped
 	CountsEnd
 )
 

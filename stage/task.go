@@ -52,8 +52,11 @@ type task struct {
 	space  *scratch.Space
 }
 
-// each visits the rows of a stream for the task. It checks that they come in the order of Input.Blocks.
+// each visits the rows of a stream for the task, of stream zero none. It checks that they come in the order of Input.Blocks.
 func (t *task) each(s Stream, visit func(r row) error) error {
+	if s == 0 {
+		return nil
+	}
 	var last Header
 	begun := false
 	return t.in.Blocks(t.ctx, s, func(block []byte) error {

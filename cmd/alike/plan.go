@@ -15,8 +15,9 @@ const planHelp = `Plan a run of dedup, pairs or join over many machines.
 A plan is a file that names the inputs in their present state, and fixes everything that
 the results depend on. With it alike stage runs the work as independent tasks, under any
 scheduler: each reads files, and the objects that earlier tasks have left in --work, and
-leaves one object there. The results are those of alike dedup and pairs with
---candidates lsh, and of alike join, byte for byte.
+leaves one object there. The results are those of alike dedup and pairs with the same
+flags, and of alike join, byte for byte. --candidates auto is lsh here, and exact by
+--measure overlap.
 
 For dedup and pairs the cost is estimated from a sample of the input and printed before
 anything runs: processor hours, bytes moved, requests and, with --prices, money; for a

@@ -172,7 +172,7 @@ func runStage(cmd *cobra.Command, p *runner.Plan, name string, task int, pipe, a
 	case !quiet:
 		tellRun(cmd, p, s)
 	}
-	if err == nil && s.Skipped > 0 {
+	if err == nil && s.Skipped+s.ReferencesSkipped > 0 {
 		err = errSkipped
 	}
 	return err

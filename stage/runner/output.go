@@ -92,19 +92,22 @@ func copyRecords(ctx context.Context, f *corpus.File, file uint64, w *corpus.Wri
 
 // Summary adds up the counts of all tasks. Dedup writes it to its output folder.
 type Summary struct {
-	Read          int64  `json:"read"`
-	Kept          int64  `json:"kept"`
-	Removed       int64  `json:"removed"`
-	Skipped       int64  `json:"skipped"`
-	Empty         int64  `json:"empty"`
-	Candidates    int64  `json:"candidates"` // compared
-	Verified      int64  `json:"verified"`
-	Clusters      int64  `json:"clusters"`
-	Pairs         int64  `json:"pairs,omitempty"`
-	BucketsCapped int64  `json:"buckets_capped"`
-	Missed        int64  `json:"missed,omitempty"` // documents that were compared with the hubs of their buckets only
-	Recipe        string `json:"recipe,omitempty"`
-	Plan          string `json:"plan"`
+	Read          int64 `json:"read"`
+	Kept          int64 `json:"kept"`
+	Removed       int64 `json:"removed"`
+	Skipped       int64 `json:"skipped"`
+	Empty         int64 `json:"empty"`
+	Candidates    int64 `json:"candidates"` // compared
+	Verified      int64 `json:"verified"`
+	Clusters      int64 `json:"clusters"`
+	Pairs         int64 `json:"pairs,omitempty"`
+	BucketsCapped int64 `json:"buckets_capped"`
+	// References are the documents to compare with, ReferencesSkipped those of them that cannot be used.
+	References        int64  `json:"references,omitempty"`
+	ReferencesSkipped int64  `json:"references_skipped,omitempty"`
+	Missed            int64  `json:"missed,omitempty"` // documents that were compared with the hubs of their buckets only
+	Recipe            string `json:"recipe,omitempty"`
+	Plan              string `json:"plan"`
 	// Join is the report of stage.Match.
 	Join *linkage.Report `json:"join,omitempty"`
 }
@@ -204,7 +207,7 @@ func (in *input) summarize(ctx context.Context) (*Summary, error) {
 	s := &Summary{
 		Read: n[stage.CountRead] + p.Skipped, Removed: n[stage.CountRemoved], Skipped: n[stage.CountSkipped] + p.Skipped, Empty: n[stage.CountEmpty],
 		Candidates: n[stage.CountCompared], Verified: n[stage.CountVerified], Clusters: n[stage.CountClusters], Pairs: n[stage.CountPairs],
-		BucketsCapped: n[stage.CountCapped], Missed: n[stage.CountMissed], Recipe: p.Recipe, Plan: p.Digest,
+		References: n[stage.CountReferences], ReferencesSkipped: n[stage.CountReferencesSkipped], BucketsCapped: n[stage.CountCapped], Missed: n[stage.CountMissed], Recipe: p.Recipe, Plan: p.Digest,
 	}
 	s.Kept = s.Read - s.Removed - s.Skipped
 	if err == nil && p.Join != nil && p.Join.Rule != nil {

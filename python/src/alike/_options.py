@@ -245,6 +245,7 @@ DEFAULTS: Mapping[str, Any] = {
     "min_bands": 1,
     "bucket_cap": 1000,
     "keep": "first",
+    "against": None,
     "cluster": "components",
     "shared": False,
     "fingerprints": None,

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from typing import IO, Any, Literal, TypedDict
 
 from ._errors import SkippedRecords, UsageError
-from ._options import JoinOptions, Path, SchemeOptions, SearchOptions, Size, TextOptions, arguments, check
+from ._options import JoinOptions, Path, PresetOptions, SchemeOptions, SearchOptions, Size, TextOptions, arguments, check
 from ._process import SKIPPED, Program, end
 from ._rows import Schema, check_field, choose_label, choose_text
 
@@ -48,7 +48,7 @@ class EngineRecordOptions(TypedDict, total=False):
     idf_delta: float
 
 
-class EngineOptions(SearchOptions, TextOptions, SchemeOptions, EngineRecordOptions, total=False):
+class EngineOptions(SearchOptions, TextOptions, SchemeOptions, PresetOptions, EngineRecordOptions, total=False):
     """Flags of ``alike plan`` for runs on an engine."""
 
     memory: Size
@@ -60,6 +60,7 @@ class EngineDedupOptions(EngineOptions, total=False):
     """Flags of ``alike plan dedup``."""
 
     keep: str
+    cluster: Literal["components", "star"]
 
 
 class FilesOptions(EngineOptions, total=False):
@@ -72,6 +73,8 @@ class FilesOptions(EngineOptions, total=False):
 
 class FilesDedupOptions(FilesOptions, EngineDedupOptions, total=False):
     """Flags of ``alike plan dedup`` for runs over files."""
+
+    against: Path | Sequence[Path]
 
 
 class EngineTableOptions(JoinOptions, total=False):
