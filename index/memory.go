@@ -15,9 +15,9 @@ func New(o Options) (*Index, error) {
 	if o.Keys == KeysOnDisk {
 		return nil, errors.New("index: one in memory has its keys there: leave keys on disk out, or make it in a folder")
 	}
-	x := newIndex(o.withDefaults())
-	x.store = newMemory(o.ByID)
-	return x, nil
+	c := newCollection(o.withDefaults())
+	c.store = newMemory(o.ByID)
+	return newIndex(newWriter(c)), nil
 }
 
 // memory stores records in the chunks.
@@ -37,7 +37,7 @@ func newMemory(byID bool) *memory {
 
 func (m *memory) inMemory() bool { return true }
 
-func (m *memory) get(_ *Index, v *view, slot uint64, dst []byte) ([]byte, error) {
+func (m *memory) get(v *view, slot uint64, dst []byte) ([]byte, error) {
 	value := v.chunk(slot).records[slot%chunkDocs]
 	if value == nil {
 		return dst, fmt.Errorf("slot %d: %w", slot, errGone)
@@ -88,7 +88,7 @@ func (m *memory) note(name string) ([]byte, error) {
 // adopts decides whether records stay in the memory of the batch, which saves a copy, and takes this memory from
 // the batch. It does so if it is large enough and mostly used.
 func (c *changes) adopts() bool {
-	b, size := c.batch, 0
+	b, size := c.cargo, 0
 	if b == nil || cap(b.bytes) > 2*len(b.bytes) || len(b.bytes) < blockSize/8 {
 		return false
 	}
@@ -107,11 +107,11 @@ func (c *changes) adopts() bool {
 func (m *memory) sync() error { return nil }
 func (m *memory) err() error  { return nil }
 
-func (m *memory) close(*Index) error { return nil }
+func (m *memory) close(bool) error { return nil }
 
 func (m *memory) keyBytes() int64 { return 0 }
 
-func (m *memory) settle(*Index, bool) error { return nil }
+func (m *memory) settle(bool) error { return nil }
 
 func (m *memory) bytes(v *view) (n int64) {
 	for _, c := range v.chunks {
