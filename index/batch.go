@@ -89,7 +89,7 @@ func (p *prepared) tick(w *window) {
 
 type span struct{ from, to int }
 
-func of[T any](s []T, at span) []T { return s[at.from:at.to:at.to] }
+func within[T any](s []T, at span) []T { return s[at.from:at.to:at.to] }
 
 // newBatch returns an empty batch, for Check or for Add.
 func newBatch(x *collection, check bool) *Batch {
@@ -205,7 +205,7 @@ func (b *Batch) addRecord(p *prepared, d Document, set func() []uint64) {
 }
 
 func (b *Batch) appendKeys(dst []byte, p *prepared) []byte {
-	keys := of(b.keys, p.keys)
+	keys := within(b.keys, p.keys)
 	return appendNumbers(binary.LittleEndian.AppendUint64(dst, uint64(len(keys))), keys)
 }
 
@@ -226,13 +226,13 @@ func (b *Batch) look(p *prepared, set func() []uint64) {
 
 // query returns the query that finds documents that are similar to this one.
 func (b *Batch) query(p *prepared, set func() []uint64) *query {
-	return &query{keys: of(b.keys, span{p.keys.from, p.keys.from + p.ways}), digest: p.digest, words: of(b.words, p.words), time: p.time, set: set}
+	return &query{keys: within(b.keys, span{p.keys.from, p.keys.from + p.ways}), digest: p.digest, words: within(b.words, p.words), time: p.time, set: set}
 }
 
 // arrival returns a document of the batch in the form that insert takes.
 func (b *Batch) arrival(p *prepared) arrival {
 	return arrival{
-		keys: of(b.keys, p.keys), ways: p.ways, record: of(b.bytes, p.record), sum: p.sum, id: of(b.ids, p.id),
-		digest: p.digest, words: of(b.words, p.words), time: p.time,
+		keys: within(b.keys, p.keys), ways: p.ways, record: within(b.bytes, p.record), sum: p.sum, id: within(b.ids, p.id),
+		digest: p.digest, words: within(b.words, p.words), time: p.time,
 	}
 }

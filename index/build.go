@@ -52,7 +52,7 @@ type BuildOptions struct {
 // the Builder.
 type Builder struct {
 	x       *collection // empty; batches are made for it
-	s       *disk
+	s       *diskStore
 	err     error // why the builder has stopped
 	next    uint64
 	given   int     // keys of all documents, those of copies included
@@ -87,7 +87,7 @@ func NewBuilder(dir string, o BuildOptions) (b *Builder, err error) {
 		return nil, err
 	}
 	o.Memory, o.Threads = cmp.Or(o.Memory, defaultBuildMemory), cmp.Or(o.Threads, runtime.GOMAXPROCS(0))
-	s := newDisk(f)
+	s := newDiskStore(f)
 	b = &Builder{x: newCollection(o.withDefaults()), s: s}
 	full := uint64(recordFile)
 	if o.Keys == KeysOnDisk {

@@ -80,7 +80,7 @@ func (s *idSorter) flush() error {
 // Digests have 128 bits, but 96 are enough here: the probability that two of a billion different
 // documents agree in them is 10⁻¹¹.
 type keySorter struct {
-	s             *disk
+	s             *diskStore
 	threads       int
 	full          uint64 // bytes of a table
 	space         *scratch.Space
@@ -89,7 +89,7 @@ type keySorter struct {
 	toDigests     *extsort.Appender
 }
 
-func newKeySorter(s *disk, memory int64, threads int, full uint64) (k *keySorter, err error) {
+func newKeySorter(s *diskStore, memory int64, threads int, full uint64) (k *keySorter, err error) {
 	k = &keySorter{s: s, threads: threads, full: full, space: scratch.New(scratch.Options{FS: s.folder.fs, Threads: threads, Memory: memory})}
 	if err := k.space.Keep(s.folder.path(sortDir)); err != nil {
 		return nil, err

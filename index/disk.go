@@ -10,8 +10,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// disk is the store of an index in a folder: Pebble, and around it what the writer needs.
-type disk struct {
+// diskStore is the store of an index in a folder: Pebble, and around it what the writer needs.
+type diskStore struct {
 	x       *collection // nil: nothing is loaded yet
 	folder  *folder
 	engine  *engine
@@ -20,15 +20,15 @@ type disk struct {
 	settler *settler // nil: keys are in memory
 }
 
-func newDisk(f *folder) *disk {
+func newDiskStore(f *folder) *diskStore {
 	e := &engine{broken: make(chan struct{})}
 	q := newQueue(e)
-	return &disk{folder: f, engine: e, queue: q, applier: &applier{queue: q}}
+	return &diskStore{folder: f, engine: e, queue: q, applier: &applier{queue: q}}
 }
 
-func (s *disk) inMemory() bool { return false }
+func (s *diskStore) inMemory() bool { return false }
 
-func (s *disk) get(_ *view, slot uint64, dst []byte) ([]byte, error) {
+func (s *diskStore) get(_ *view, slot uint64, dst []byte) ([]byte, error) {
 	if queued, ok := s.queue.appendRecord(dst, slot); ok {
 		body, err := unseal(queued[len(dst):], slot)
 		return queued[:len(dst)+len(body)], err
@@ -52,11 +52,13 @@ func (s *disk) get(_ *view, slot uint64, dst []byte) ([]byte, error) {
 	return dst, errors.Join(err, closer.Close())
 }
 
-func (s *disk) slotOf(id []byte) (slot uint64, found bool, err error) { return s.applier.slotOf(id) }
+func (s *diskStore) slotOf(id []byte) (slot uint64, found bool, err error) {
+	return s.applier.slotOf(id)
+}
 
-func (s *disk) note(name string) ([]byte, error) { return s.engine.note(name) }
+func (s *diskStore) note(name string) ([]byte, error) { return s.engine.note(name) }
 
-func (s *disk) apply(c *changes) error {
+func (s *diskStore) apply(c *changes) error {
 	if s.settler != nil {
 		s.settler.late.keys = append(s.settler.late.keys, c.late.keys...)
 		s.settler.late.dead = append(s.settler.late.dead, c.late.dead...)
@@ -64,18 +66,18 @@ func (s *disk) apply(c *changes) error {
 	return s.applier.apply(c)
 }
 
-func (s *disk) settle(all bool) error { return s.settler.settle(all) }
+func (s *diskStore) settle(all bool) error { return s.settler.settle(all) }
 
-func (s *disk) sync() error { return s.queue.sync() }
+func (s *diskStore) sync() error { return s.queue.sync() }
 
-func (s *disk) err() error { return s.engine.err() }
+func (s *diskStore) err() error { return s.engine.err() }
 
-func (s *disk) bytes(*view) int64 { return s.engine.bytes() }
+func (s *diskStore) bytes(*view) int64 { return s.engine.bytes() }
 
-func (s *disk) keyBytes() int64 { return s.engine.keyBytes() }
+func (s *diskStore) keyBytes() int64 { return s.engine.keyBytes() }
 
 // load opens the store and reads from it the data that memory holds.
-func (s *disk) load(o OpenOptions, readOnly bool) (*writer, error) {
+func (s *diskStore) load(o OpenOptions, readOnly bool) (*writer, error) {
 	o.share()
 	store := s.folder.path(storeDir)
 	s.engine.onDisk, s.engine.cache, s.engine.filterBytes = o.Keys == KeysOnDisk, o.Cache, int64(o.Recipe.Keys()+1)*10/8
@@ -93,7 +95,7 @@ func (s *disk) load(o OpenOptions, readOnly bool) (*writer, error) {
 }
 
 // close writes everything to tables, so that the log is empty, and releases the folder.
-func (s *disk) close(whole bool) (err error) {
+func (s *diskStore) close(whole bool) (err error) {
 	if whole {
 		if v := s.x.view.Load(); v.Next-v.settled >= chunkDocs {
 			err = s.settler.settle(true) // so that opening has nothing to load
@@ -117,7 +119,7 @@ func (s *disk) close(whole bool) (err error) {
 }
 
 // closeStore closes Pebble, unless it has failed and would block.
-func (s *disk) closeStore() error {
+func (s *diskStore) closeStore() error {
 	if s.engine.db == nil || s.engine.err() != nil {
 		return nil
 	}
@@ -126,12 +128,12 @@ func (s *disk) closeStore() error {
 }
 
 // abandon releases everything that open has taken.
-func (s *disk) abandon() error {
+func (s *diskStore) abandon() error {
 	return errors.Join(s.closeStore(), s.folder.release())
 }
 
 // compactChunk merges the blocks of a chunk into one, without the data of dead documents.
-func (s *disk) compactChunk(v *view, from uint64) error {
+func (s *diskStore) compactChunk(v *view, from uint64) error {
 	to := min(from+chunkDocs, v.Next)
 	var docs []arrival
 	var start uint64

@@ -216,7 +216,7 @@ func (x *Index) Delete(ids ...[]byte) (n int, err error) {
 func (x *Index) Memory() int64 {
 	v := x.view.Load()
 	held := v.tableBytes() + v.slotBytes()
-	if s, ok := x.store.(*disk); ok {
+	if s, ok := x.store.(*diskStore); ok {
 		held += s.engine.cache
 	}
 	return held
@@ -291,7 +291,7 @@ func (x *Index) ID(slot uint64) (id []byte, ok bool, err error) {
 // History calls visit for the hashes that batches have remembered, in order and in several pieces: the last
 // Options.History of them or more. If visit returns an error, History returns it. An index in memory has no history.
 func (x *Index) History(visit func(hashes []uint64) error) error {
-	s, ok := x.store.(*disk)
+	s, ok := x.store.(*diskStore)
 	if !ok {
 		return nil
 	}

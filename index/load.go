@@ -78,9 +78,9 @@ type loading struct {
 	engine  *engine
 	threads int
 	view    view
-	held    uint64  // first slot that memory holds
-	parts   []*part // one of each goroutine, in slot order
-	copies  []bool  // documents of the round that equal an earlier one
+	held    uint64    // first slot that memory holds
+	parts   []*loaded // one of each goroutine, in slot order
+	copies  []bool    // documents of the round that equal an earlier one
 
 	reserved bool // the table has room for the expected keys
 }
@@ -116,7 +116,7 @@ func (l *loading) round(from, to uint64) error {
 	n := 0
 	for start := from; start < to; start += each {
 		if n == len(l.parts) {
-			l.parts = append(l.parts, &part{})
+			l.parts = append(l.parts, &loaded{})
 		}
 		p := l.parts[n]
 		p.empty()
@@ -130,7 +130,7 @@ func (l *loading) round(from, to uint64) error {
 			return p.err
 		}
 	}
-	l.fill(func(p *part) *[partitions][]entry { return &p.digests }, nil)
+	l.fill(func(p *loaded) *[partitions][]entry { return &p.digests }, nil)
 	var copies func(slot uint64) bool
 	if !l.x.window.expires() {
 		if err := l.findCopies(from, to); err != nil {
@@ -143,18 +143,18 @@ func (l *loading) round(from, to uint64) error {
 			return err
 		}
 	}
-	l.fill(func(p *part) *[partitions][]entry { return &p.others }, copies)
+	l.fill(func(p *loaded) *[partitions][]entry { return &p.others }, copies)
 	return nil
 }
 
-// part is the result of one goroutine in a round.
-type part struct {
+// loaded is the result of one goroutine in a round.
+type loaded struct {
 	digests, others [partitions][]entry
 	err             error
 }
 
 // empty prepares a part for another round and keeps its memory.
-func (p *part) empty() {
+func (p *loaded) empty() {
 	for i := range partitions {
 		p.digests[i], p.others[i] = p.digests[i][:0], p.others[i][:0]
 	}
@@ -162,7 +162,7 @@ func (p *part) empty() {
 }
 
 // read reads the blocks of some chunks. There must be one for each slot of the window.
-func (l *loading) read(p *part, from, to uint64) error {
+func (l *loading) read(p *loaded, from, to uint64) error {
 	want := max(from, l.held)
 	err := l.engine.each(keyBlock, from, to, func(start uint64, value []byte) error {
 		body, err := unseal(value, start)
@@ -195,7 +195,7 @@ func (l *loading) read(p *part, from, to uint64) error {
 }
 
 // take puts the data of a document into its chunk and its part.
-func (l *loading) take(p *part, slot uint64, d *arrival, dead bool) {
+func (l *loading) take(p *loaded, slot uint64, d *arrival, dead bool) {
 	c := l.view.chunk(slot)
 	c.times[slot%chunkDocs], c.digests[slot%chunkDocs] = d.time, d.digest
 	copy(c.signature(slot, l.x.judge.words), d.words)
@@ -278,7 +278,7 @@ func (l *loading) reserve(from, to uint64) error {
 }
 
 // fill puts keys into the table, except those of copies.
-func (l *loading) fill(of func(*part) *[partitions][]entry, copies func(slot uint64) bool) {
+func (l *loading) fill(of func(*loaded) *[partitions][]entry, copies func(slot uint64) bool) {
 	var fillers sync.WaitGroup
 	for n := range l.threads {
 		fillers.Go(func() {

@@ -87,12 +87,12 @@ func Open(dir string, o OpenOptions) (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	return open(dir, o, lock)
+	return openAlone(dir, o, lock)
 }
 
-func open(dir string, o OpenOptions, lock *filelock.Lock) (x *Index, err error) {
+func openAlone(dir string, o OpenOptions, lock *filelock.Lock) (x *Index, err error) {
 	f := &folder{fs: o.FS, dir: dir, lock: lock}
-	s := newDisk(f)
+	s := newDiskStore(f)
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.abandon())
@@ -127,7 +127,7 @@ func openBeside(dir string, o OpenOptions) (x *Index, err error) {
 	store := o.FS.PathJoin(dir, storeDir)
 	for range snapshotTries {
 		f := &folder{fs: o.FS, dir: dir}
-		s := newDisk(f)
+		s := newDiskStore(f)
 		state, err := f.readState() // before the store, so that it can only be older
 		if err != nil {
 			return nil, err
@@ -171,7 +171,7 @@ func Create(dir string, o OpenOptions) (x *Index, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s := newDisk(f)
+	s := newDiskStore(f)
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.abandon())

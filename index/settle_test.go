@@ -160,7 +160,7 @@ func TestLostKeysOnDiskAreNamed(t *testing.T) {
 	if v.settled < 200 || v.table.Len() > 2*fewKeys || len(v.chunks) > 1 {
 		t.Fatalf("%d slots of %d are settled; memory has %d keys, %d chunks", v.settled, v.Next, v.table.Len(), len(v.chunks))
 	}
-	s := x.store.(*disk)
+	s := x.store.(*diskStore)
 	damages := func() (n int) {
 		if _, err := x.Verify(t.Context(), func(Damage) { n++ }); err != nil {
 			t.Fatal(err)
@@ -254,7 +254,7 @@ func TestWhatGoesWhileItIsSettledLeavesNothingOnDisk(t *testing.T) {
 				for i := range 100 {
 					add(i, i)
 				}
-				s := x.store.(*disk)
+				s := x.store.(*diskStore)
 				s.settler.begin()
 				w := s.settler.current
 				<-w.ended
@@ -277,7 +277,7 @@ func TestWhatGoesWhileItIsSettledLeavesNothingOnDisk(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if s := left.store.(*disk); s.settler.ready != 200 || left.view.Load().settled != 0 {
+					if s := left.store.(*diskStore); s.settler.ready != 200 || left.view.Load().settled != 0 {
 						t.Fatalf("%d documents are ready, %d settled", s.settler.ready, left.view.Load().settled)
 					}
 					w.ended = ended
@@ -308,7 +308,7 @@ func TestWhatGoesWhileItIsSettledLeavesNothingOnDisk(t *testing.T) {
 // keysOfLiving counts the keys on disk, which all lead to documents that are there.
 func keysOfLiving(t *testing.T, x *Index) (keys int) {
 	v := x.view.Load()
-	it, err := x.store.(*disk).engine.newBuckets(v)
+	it, err := x.store.(*diskStore).engine.newBuckets(v)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -356,7 +356,7 @@ func TestKeysThatGoWhileTheyAreSettledAreNobodysThen(t *testing.T) {
 		}
 	}
 	add(100)
-	x.store.(*disk).settler.begin()
+	x.store.(*diskStore).settler.begin()
 	<-began
 	add(30)
 	if v, err := x.CheckOne(Document{Text: text(85)}); v.New || v.Slot != 85 || err != nil {
@@ -402,7 +402,7 @@ func TestSettlingEndsWhereItFails(t *testing.T) {
 	if err := x.Add(b); err != nil {
 		t.Fatal(err)
 	}
-	x.store.(*disk).settler.begin()
+	x.store.(*diskStore).settler.begin()
 	if err := x.store.settle(true); !errors.Is(err, refused) || tries != 1 {
 		t.Errorf("%v after %d tries", err, tries)
 	}

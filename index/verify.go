@@ -25,7 +25,7 @@ func (d Damage) Error() string { return d.What + ": " + d.Err.Error() }
 // part of the check, and is reported with the file. Verify returns how many documents it has read. The index
 // can be used meanwhile, but must not be closed.
 func (x *Index) Verify(ctx context.Context, told func(Damage)) (documents int64, err error) {
-	s, ok := x.store.(*disk)
+	s, ok := x.store.(*diskStore)
 	if !ok {
 		return 0, errors.New("index: it is in memory, there is nothing to check")
 	}
@@ -287,7 +287,7 @@ func (c *checking) history(ctx context.Context) error {
 // Compact makes the folder as small as possible: it removes the data of deleted documents, and has Pebble
 // rewrite all its tables. Writers wait meanwhile. Slots do not change.
 func (x *Index) Compact(ctx context.Context) error {
-	s, ok := x.store.(*disk)
+	s, ok := x.store.(*diskStore)
 	if !ok {
 		return errors.New("index: it is in memory, there is nothing to compact")
 	}

@@ -65,7 +65,7 @@ func (w *writer) findOriginal(b *Batch, p *prepared) (err error) {
 	if p.found {
 		return nil
 	}
-	q := b.query(p, func() []uint64 { return w.finder.querySet(of(b.bytes, p.record)) })
+	q := b.query(p, func() []uint64 { return w.finder.querySet(within(b.bytes, p.record)) })
 	p.slot, p.similarity, p.found, err = w.finder.oldest(&grown, look, q, w.read)
 	return err
 }
