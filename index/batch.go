@@ -43,18 +43,15 @@ type Verdict struct {
 // lock: any number of batches may be filled at the same time. It owns scratch memory and belongs to
 // one goroutine.
 type Batch struct {
-	x        *Index
+	x *collection
+	cargo
 	check    bool
 	view     *view // of the candidates
 	docs     []prepared
 	keys     []uint64
 	words    []uint32
-	bytes    []byte
-	given    bool // the index has taken bytes over
-	note     func(first, next uint64) (name string, value []byte)
-	past     []uint64 // see Remember
-	replaced int64    // see Replaced
-	apart    int64    // see Apart
+	replaced int64 // see Replaced
+	apart    int64 // see Apart
 	verdicts []Verdict
 	err      error // of the first document that could not be compared
 
@@ -82,18 +79,20 @@ type prepared struct {
 	similarity float64
 }
 
+// tick gives a document a time if it has none, and advances the clock to it.
+func (p *prepared) tick(w *window) {
+	if !p.timed {
+		p.time = w.untimed()
+	}
+	w.tick(p.time)
+}
+
 type span struct{ from, to int }
 
-func of[T any](s []T, at span) []T { return s[at.from:at.to:at.to] }
-
-// NewBatch returns an empty batch for Add.
-func (x *Index) NewBatch() *Batch { return x.newBatch(false) }
-
-// NewCheck returns an empty batch for Check.
-func (x *Index) NewCheck() *Batch { return x.newBatch(true) }
+func within[T any](s []T, at span) []T { return s[at.from:at.to:at.to] }
 
 // newBatch returns an empty batch, for Check or for Add.
-func (x *Index) newBatch(check bool) *Batch {
+func newBatch(x *collection, check bool) *Batch {
 	b := &Batch{x: x, check: check, maker: x.options.Recipe.NewMaker(recipe.MakerOptions{Signature: true}), finder: newFinder(x)}
 	if x.options.Containment > 0 {
 		b.scaled = x.options.scaled()
@@ -206,7 +205,7 @@ func (b *Batch) addRecord(p *prepared, d Document, set func() []uint64) {
 }
 
 func (b *Batch) appendKeys(dst []byte, p *prepared) []byte {
-	keys := of(b.keys, p.keys)
+	keys := within(b.keys, p.keys)
 	return appendNumbers(binary.LittleEndian.AppendUint64(dst, uint64(len(keys))), keys)
 }
 
@@ -216,7 +215,7 @@ func (b *Batch) look(p *prepared, set func() []uint64) {
 		b.view = b.x.view.Load()
 	}
 	if !p.timed {
-		p.time = b.x.untimed()
+		p.time = b.x.window.untimed()
 	}
 	slot, similarity, found, err := b.finder.oldest(b.view, b.view.Range, b.query(p, set), b.finder.read(b.view))
 	if err != nil && b.err == nil {
@@ -227,13 +226,13 @@ func (b *Batch) look(p *prepared, set func() []uint64) {
 
 // query returns the query that finds documents that are similar to this one.
 func (b *Batch) query(p *prepared, set func() []uint64) *query {
-	return &query{keys: of(b.keys, span{p.keys.from, p.keys.from + p.ways}), digest: p.digest, words: of(b.words, p.words), time: p.time, set: set}
+	return &query{keys: within(b.keys, span{p.keys.from, p.keys.from + p.ways}), digest: p.digest, words: within(b.words, p.words), time: p.time, set: set}
 }
 
 // arrival returns a document of the batch in the form that insert takes.
 func (b *Batch) arrival(p *prepared) arrival {
 	return arrival{
-		keys: of(b.keys, p.keys), ways: p.ways, record: of(b.bytes, p.record), sum: p.sum, id: of(b.ids, p.id),
-		digest: p.digest, words: of(b.words, p.words), time: p.time,
+		keys: within(b.keys, p.keys), ways: p.ways, record: within(b.bytes, p.record), sum: p.sum, id: within(b.ids, p.id),
+		digest: p.digest, words: within(b.words, p.words), time: p.time,
 	}
 }

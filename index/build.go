@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"path/filepath"
 	"runtime"
 
+	"github.com/alike-dev/alike/vfs"
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/alike-dev/alike/index/internal/table"
-	"github.com/alike-dev/alike/vfs"
+	"github.com/alike-dev/alike/internal/durable"
 )
 
 // BuildOptions say how an index is built in a folder.
@@ -51,8 +51,8 @@ type BuildOptions struct {
 // Any number of goroutines may fill batches, each its own. Only one goroutine at a time may call methods of
 // the Builder.
 type Builder struct {
-	x       *Index // empty; batches are made for it
-	s       *disk
+	x       *collection // empty; batches are made for it
+	s       *diskStore
 	err     error // why the builder has stopped
 	next    uint64
 	given   int     // keys of all documents, those of copies included
@@ -82,31 +82,29 @@ func NewBuilder(dir string, o BuildOptions) (b *Builder, err error) {
 	if o.FS == nil {
 		o.FS = vfs.OS
 	}
-	s, err := prepareFolder(o.FS, dir, o.Options)
+	f, err := prepareFolder(o.FS, dir, o.Options)
 	if err != nil {
 		return nil, err
 	}
 	o.Memory, o.Threads = cmp.Or(o.Memory, defaultBuildMemory), cmp.Or(o.Threads, runtime.GOMAXPROCS(0))
-	b = &Builder{x: newIndex(o.withDefaults()), s: s}
+	s := newDiskStore(f)
+	b = &Builder{x: newCollection(o.withDefaults()), s: s}
 	full := uint64(recordFile)
 	if o.Keys == KeysOnDisk {
 		full = tableFile
 	}
 	full = cmp.Or(o.tableBytes, full)
-	s.onDisk, s.cache = o.Keys == KeysOnDisk, 8<<20
-	options := s.storeOptions(false, 4<<20)
+	s.engine.onDisk, s.engine.cache = o.Keys == KeysOnDisk, 8<<20
+	options := s.engine.setOptions(f.forPebble(s.engine.fail), false, 4<<20)
 	options.DisableWAL = true
-	err = s.do(func() (err error) {
-		s.db, err = pebble.Open(filepath.Join(dir, storeDir), options)
-		return err
-	})
-	if err == nil && s.onDisk {
+	err = s.engine.open(f.path(storeDir), options)
+	if err == nil && s.engine.onDisk {
 		b.keys, err = newKeySorter(s, o.Memory/4*3, o.Threads, full)
 	}
 	if err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
-	written := func(name string) tables { return tables{s: s, name: name, full: full} }
+	written := func(name string) tables { return tables{folder: f, engine: s.engine, name: name, full: full} }
 	b.records, b.held = written("records"), written("held")
 	b.held.plain = true
 	b.ids = idSorter{tables: written("ids"), most: min(o.Memory/4, mostIDs)}
@@ -114,7 +112,7 @@ func NewBuilder(dir string, o BuildOptions) (b *Builder, err error) {
 }
 
 // NewBatch returns an empty batch for Add.
-func (b *Builder) NewBatch() *Batch { return b.x.NewBatch() }
+func (b *Builder) NewBatch() *Batch { return newBatch(b.x, false) }
 
 // Options returns the options of the index, with defaults filled in.
 func (b *Builder) Options() Options { return b.x.options }
@@ -140,7 +138,7 @@ func (b *Builder) add(batch *Batch) error {
 	}
 	b.docs = b.docs[:0]
 	for i := range batch.docs {
-		b.x.tick(&batch.docs[i])
+		batch.docs[i].tick(&b.x.window)
 		b.docs = append(b.docs, batch.arrival(&batch.docs[i]))
 	}
 	for i := range b.docs {
@@ -203,7 +201,7 @@ func (b *Builder) Finish(ctx context.Context) (documents int64, err error) {
 		return 0, b.err
 	}
 	b.err = ErrClosed
-	return b.x.counts.live.Load(), b.s.release()
+	return b.x.counts.live.Load(), b.s.folder.release()
 }
 
 func (b *Builder) finish(ctx context.Context) error {
@@ -232,14 +230,14 @@ func (b *Builder) finish(ctx context.Context) error {
 		return err
 	}
 	err = b.s.closeStore()
-	b.s.db = nil // closed even after an error, and Pebble panics when it is closed twice
+	b.s.engine.db = nil // closed even after an error, and Pebble panics when it is closed twice
 	if err != nil {
 		return err
 	}
-	if err := b.s.writeState(b.x, true); err != nil {
+	if err := b.s.folder.writeState(b.x, true); err != nil {
 		return err
 	}
-	return b.s.publish()
+	return b.s.folder.publish()
 }
 
 // replaced returns the slots of documents whose ids came again: slots to which no id leads.
@@ -251,7 +249,7 @@ func (b *Builder) replaced(ctx context.Context) (dead slotSet, err error) {
 	for slot := range b.next {
 		dead.set(slot)
 	}
-	it, err := b.s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{keyID}, UpperBound: []byte{keyID + 1}})
+	it, err := b.s.engine.db.NewIter(&pebble.IterOptions{LowerBound: []byte{keyID}, UpperBound: []byte{keyID + 1}})
 	if err != nil {
 		return dead, asDamage(err)
 	}
@@ -273,21 +271,21 @@ const removedAtOnce = 1 << 12
 // complete removes dead documents, and stores the values that an index has once.
 func (b *Builder) complete(ctx context.Context, dead slotSet) error {
 	x, s := b.x, b.s
-	batch := s.db.NewBatch()
+	batch := s.engine.db.NewBatch()
 	n := 0
 	err := dead.each(func(slot uint64) error {
 		if n++; n%removedAtOnce == 0 {
-			if err := errors.Join(ctx.Err(), s.commit(batch)); err != nil {
+			if err := errors.Join(ctx.Err(), s.queue.commit(batch)); err != nil {
 				return err
 			}
-			batch = s.db.NewBatch()
+			batch = s.engine.db.NewBatch()
 		}
 		return buryStored(batch, slot, b.keys != nil)
 	})
 	if err != nil {
 		return err
 	}
-	if err := s.putWindow(batch, 0, b.next, x.clock.Load()); err != nil {
+	if err := putWindow(batch, 0, b.next, x.window.clock.Load()); err != nil {
 		return err
 	}
 	if b.keys != nil {
@@ -295,10 +293,10 @@ func (b *Builder) complete(ctx context.Context, dead slotSet) error {
 			return err
 		}
 	}
-	if err := s.commit(batch); err != nil {
+	if err := s.queue.commit(batch); err != nil {
 		return err
 	}
-	return s.do(s.db.Flush) // without a log, only this makes it durable
+	return s.engine.flush() // without a log, only this makes it durable
 }
 
 // Close gives up a build that was not finished, and removes its files. After Finish has returned nil it does
@@ -315,13 +313,123 @@ func (b *Builder) Close() error {
 		_ = b.keys.close()
 	}
 	_ = s.closeStore()
-	err := s.clear()
+	err := s.folder.clear()
 	if err == nil {
-		err = s.fs.Remove(filepath.Join(s.dir, begunFile))
+		err = s.folder.fs.Remove(s.folder.path(begunFile))
 	}
-	err = errors.Join(err, s.release())
-	for _, dir := range s.made {
-		_ = s.fs.Remove(dir) // fails if another process has put something there
+	err = errors.Join(err, s.folder.release())
+	for _, dir := range s.folder.made {
+		_ = s.folder.fs.Remove(dir) // fails if another process has put something there
 	}
 	return err
+}
+
+// apartAtEnd does for a build what Index.Add does for each document: it names documents with made ids apart. dead has
+// the slots of all documents whose ids came again; those that come back are taken out of it.
+//
+// An id is seldom that of a file and line, so few documents are read for this.
+func (b *Builder) apartAtEnd(ctx context.Context, dead slotSet) error {
+	if len(b.made) == 0 {
+		return nil
+	}
+	b.made = b.made.grown(b.next)
+	shared := map[string][]uint64{} // ids that a document with a made id shares with others → slots but for the last
+	visit := func(found func(id []byte, slot, last uint64)) error {
+		return dead.each(func(slot uint64) error {
+			r, err := b.stored(slot)
+			if err != nil {
+				return err
+			}
+			last, _, err := b.s.slotOf(r.id)
+			found(r.id, slot, last)
+			return errors.Join(err, ctx.Err())
+		})
+	}
+	err := visit(func(id []byte, slot, last uint64) {
+		if b.made.has(slot) || b.made.has(last) {
+			shared[string(id)] = nil
+		}
+	})
+	if err != nil || len(shared) == 0 {
+		return err
+	}
+	ends := map[string]uint64{}
+	err = visit(func(id []byte, slot, last uint64) {
+		if slots, ok := shared[string(id)]; ok {
+			shared[string(id)], ends[string(id)] = append(slots, slot), last
+		}
+	})
+	batch := b.s.engine.db.NewBatch()
+	for id, slots := range shared {
+		if err == nil {
+			err = b.share(batch, dead, append(slots, ends[id]))
+		}
+	}
+	if err != nil {
+		return errors.Join(err, batch.Close())
+	}
+	return b.s.queue.commit(batch)
+}
+
+// share decides about the documents with one id, in the order in which they came.
+func (b *Builder) share(batch *pebble.Batch, dead slotSet, slots []uint64) error {
+	taken := map[string]uint64{} // ids of the documents so far
+	for _, slot := range slots {
+		mine, err := b.stored(slot)
+		if err != nil {
+			return err
+		}
+		given := len(mine.id)
+		for b.made.has(slot) {
+			free, err := b.isFree(&mine, taken, len(mine.id) > given)
+			if err != nil {
+				return err
+			}
+			if free {
+				break
+			}
+			mine = mine.renamedApart()
+		}
+		if before, found := taken[string(mine.id)]; found {
+			dead.set(before)
+		}
+		dead.clear(slot)
+		taken[string(mine.id)] = slot
+		if len(mine.id) > given {
+			b.apart++
+			value := appendRecord(nil, mine)
+			if err := batch.Set(slotKey(nil, keyRecord, slot), seal(value, durable.Checksum(0, value), slot), nil); err != nil {
+				return err
+			}
+		}
+	}
+	for id, slot := range taken {
+		if err := batch.Set(append([]byte{keyID}, id...), appendSlotOf(nil, []byte(id), slot), nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isFree tells whether a document with a made id can have its id: no document has it, or an equal one. taken has the
+// ids of the documents before it that are decided about; renamed says that its id is a new one.
+func (b *Builder) isFree(mine *record, taken map[string]uint64, renamed bool) (bool, error) {
+	if slot, found := taken[string(mine.id)]; found {
+		its, err := b.stored(slot)
+		return its.same(mine), err
+	}
+	if !renamed {
+		return true, nil
+	}
+	_, found, err := b.s.slotOf(mine.id)
+	return !found, err
+}
+
+// stored reads a record that the build has written. The caller may keep it.
+func (b *Builder) stored(slot uint64) (record, error) {
+	value, err := b.s.get(nil, slot, nil)
+	if err != nil {
+		return record{}, err
+	}
+	return parseRecord(value)
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"sync"
 
@@ -81,7 +80,7 @@ func (s *idSorter) flush() error {
 // Digests have 128 bits, but 96 are enough here: the probability that two of a billion different
 // documents agree in them is 10⁻¹¹.
 type keySorter struct {
-	s             *disk
+	s             *diskStore
 	threads       int
 	full          uint64 // bytes of a table
 	space         *scratch.Space
@@ -90,9 +89,9 @@ type keySorter struct {
 	toDigests     *extsort.Appender
 }
 
-func newKeySorter(s *disk, memory int64, threads int, full uint64) (k *keySorter, err error) {
-	k = &keySorter{s: s, threads: threads, full: full, space: scratch.New(scratch.Options{FS: s.fs, Threads: threads, Memory: memory})}
-	if err := k.space.Keep(filepath.Join(s.dir, sortDir)); err != nil {
+func newKeySorter(s *diskStore, memory int64, threads int, full uint64) (k *keySorter, err error) {
+	k = &keySorter{s: s, threads: threads, full: full, space: scratch.New(scratch.Options{FS: s.folder.fs, Threads: threads, Memory: memory})}
+	if err := k.space.Keep(s.folder.path(sortDir)); err != nil {
 		return nil, err
 	}
 	sorter := func(name string, share int64, bits int) (*extsort.Sorter, error) {
@@ -151,7 +150,7 @@ func (k *keySorter) write(ctx context.Context, dead slotSet, next uint64, most i
 	var writers sync.WaitGroup
 	for i, r := range readers {
 		writers.Go(func() {
-			w := keyWriter{tables: tables{s: k.s, name: fmt.Sprintf("keys-%d-", i), full: k.full, plain: true}, dead: dead, copies: copies, most: most}
+			w := keyWriter{tables: tables{folder: k.s.folder, engine: k.s.engine, name: fmt.Sprintf("keys-%d-", i), full: k.full, plain: true}, dead: dead, copies: copies, most: most}
 			errs[i] = errors.Join(w.write(ctx, r, bound(i+1)), r.Close())
 		})
 	}
@@ -190,7 +189,7 @@ func (k *keySorter) close() (err error) {
 		}
 	}
 	k.keys, k.digests = nil, nil
-	return errors.Join(err, k.s.fs.RemoveAll(filepath.Join(k.s.dir, sortDir)))
+	return errors.Join(err, k.s.folder.fs.RemoveAll(k.s.folder.path(sortDir)))
 }
 
 // keyWriter writes the keys of a range of prints.

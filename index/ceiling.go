@@ -6,7 +6,6 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/alike-dev/alike/index/internal/table"
 	"github.com/alike-dev/alike/internal/setting"
 )
 
@@ -22,50 +21,16 @@ const (
 	mostBeside   = 104 << 20 // for Pebble's tables in memory and documents on their way, or as many bytes as are held
 )
 
-// Memory returns how many bytes of memory the index takes while nothing is added to it.
-func (x *Index) Memory() int64 {
-	v := x.view.Load()
-	held := v.tableBytes() + v.slotBytes()
-	if s, ok := x.store.(*disk); ok {
-		held += s.cache
-	}
-	return held
-}
-
-// FitsBeside is an error of the kind ErrMemory if OpenOptions.Memory has no room for so many more
-// documents, with keys of the recipe only, in addition to so many bytes of other data. The error says how
-// much would suffice.
-func (x *Index) FitsBeside(documents, others int64) error {
-	v := x.view.Load()
-	if x.options.Keys == KeysOnDisk {
-		return nil
-	}
-	x.write.Lock()
-	keys := v.table.Len() + int(documents)*(x.options.Recipe.Keys()+1)
-	x.write.Unlock()
-	held := max(v.table.Bytes(), table.GrownBytes(keys)) + v.slotBytes() + documents*slotSize(x.judge.words)
-	return x.fits(v.Next-v.First+uint64(documents), held, held, max(others, x.beside))
-}
-
-// hasRoom is an error if memory has no room for more documents. It is cheap as long as few documents have
-// come since the last check.
-func (x *Index) hasRoom() error {
-	v := x.view.Load()
-	if x.ceiling == 0 || v.Next < x.asked+chunkDocs {
-		return nil
-	}
-	held := v.table.Bytes() + v.slotBytes()
-	err := x.fits(v.Next-v.First, held, held, x.beside)
-	if err == nil {
-		x.asked = v.Next
-	}
-	return err
+// A ceiling is the memory that an index and the process around it may take.
+type ceiling struct {
+	memory, beside int64 // as in OpenOptions
+	keys           Keys
 }
 
 // fits is an error if memory has no room for held bytes of documents in addition to beside bytes of other
 // data. The error names the ceiling for expected bytes.
-func (x *Index) fits(documents uint64, held, expected, beside int64) error {
-	if x.ceiling == 0 || x.options.Keys == KeysOnDisk || leastFor(held, beside) <= x.ceiling {
+func (c ceiling) fits(documents uint64, held, expected, beside int64) error {
+	if c.memory == 0 || c.keys == KeysOnDisk || leastFor(held, beside) <= c.memory {
 		return nil
 	}
 	return setting.Errorf("%w: of its %s documents it holds %s there: give it %s %s or more, or make it with %s %s",
@@ -79,11 +44,6 @@ func leastFor(held, beside int64) int64 {
 		return ceilingFor(held)
 	}
 	return min(ceilingFor(held)+beside, growth(held)*besideShare)
-}
-
-// Ceiling returns the Memory that suffices to open an index of so many documents with so many keys in memory.
-func (o OpenOptions) Ceiling(documents, keys int64) int64 {
-	return leastFor(table.ReservedBytes(int(keys))+documents*slotSize(newJudge(o.Recipe).words), o.Beside)
 }
 
 // ceilingFor returns the least OpenOptions.Memory for an index that holds so many bytes in memory, in a process that

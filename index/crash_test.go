@@ -54,7 +54,7 @@ func holds(t *testing.T, x *Index, safe, sent state) {
 		if !v.has(slot) {
 			continue
 		}
-		r, err := x.finder.read(v)(slot)
+		r, err := x.writer.finder.read(v)(slot)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -236,7 +236,7 @@ func contents(t *testing.T, x *Index, from uint64) state {
 	v, all := x.view.Load(), state{}
 	for slot := max(v.First, from); slot < v.Next; slot++ {
 		if v.has(slot) {
-			r, err := x.finder.read(v)(slot)
+			r, err := x.writer.finder.read(v)(slot)
 			if err != nil {
 				t.Fatal(err)
 			}

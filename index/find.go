@@ -16,7 +16,7 @@ import (
 
 // A finder finds documents that are similar to a query. It owns scratch memory and belongs to one goroutine.
 type finder struct {
-	x     *Index
+	x     *collection
 	sets  *recipe.SetMaker // nil: recipes without sets
 	slots []uint64
 	keys  []uint64 // of containment, of a query
@@ -28,7 +28,7 @@ type finder struct {
 	maker *recipe.Maker // nil: not needed yet
 }
 
-func newFinder(x *Index) *finder {
+func newFinder(x *collection) *finder {
 	f := &finder{x: x}
 	if _, features := x.options.Recipe.Features(); features {
 		f.sets = x.options.Recipe.NewSetMaker()
@@ -62,7 +62,7 @@ func (f *finder) oldest(v *view, r table.Range, q *query, record func(slot uint6
 	}
 	x := f.x
 	slots, err := f.candidates(v, r, q.keys, x.options.Recipe.MinKeys(), func(held *facts) bool {
-		return x.inTime(q.time, held.time) && !x.tooLate(held.time) && f.near(held, q, x.apart)
+		return x.window.inTime(q.time, held.time) && !x.window.tooLate(held.time) && f.near(held, q, x.apart)
 	})
 	if err != nil {
 		return 0, 0, false, err
@@ -209,7 +209,7 @@ func (f *finder) querySet(value []byte) []uint64 {
 // read reads a document of a view from the store.
 func (f *finder) read(v *view) func(slot uint64) (record, error) {
 	return func(slot uint64) (r record, err error) {
-		if f.value, err = f.x.store.get(f.x, v, slot, f.value[:0]); err != nil {
+		if f.value, err = f.x.store.get(v, slot, f.value[:0]); err != nil {
 			return r, err
 		}
 		return parseRecord(f.value)

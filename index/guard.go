@@ -26,7 +26,7 @@ func (g *guarded) must(err error) {
 		return // Pebble expects these errors
 	}
 	g.failed(err)
-	select {} // see disk.do
+	select {} // see engine.do
 }
 
 func (g *guarded) file(f vfs.File, err error) (pebblefs.File, error) {

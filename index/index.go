@@ -1,106 +1,26 @@
 package index
 
 import (
+	"bytes"
 	"errors"
-	"fmt"
 	"math"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/alike-dev/alike/index/internal/table"
-	"github.com/alike-dev/alike/minhash"
 )
-
-// ErrReadOnly says that an index takes no more writes: an earlier write has failed, so that the
-// content of the disk is unknown, or the index was opened to be read only.
-var ErrReadOnly = errors.New("index is read-only")
-
-var errNoIDs = errors.New("index: documents are not known by their ids here: set ByID")
-
-// ErrClosed says that an index was closed.
-var ErrClosed = errors.New("index is closed")
-
-// errGone says that a document no longer exists.
-var errGone = errors.New("document is gone")
 
 // An Index is a collection of documents. It is made by New, Create or Open. Its methods are
 // safe for concurrent use.
 type Index struct {
-	options Options
-	judge   judge
-	apart   int // see judge.mostApart
-	scaled  minhash.Scaled
-	store   store
-	view    atomic.Pointer[view]
-	clock   atomic.Int64 // the newest time, in nanoseconds
-	counts  counts
-	ceiling int64 // OpenOptions.Memory
-	beside  int64 // OpenOptions.Beside
-
+	*collection
 	batches sync.Pool // of *Batch, for single documents
 
-	write   sync.Mutex // held by the writer, and for all below
-	failed  error
-	changes      // of the current batch
-	late    late // see settling
-	finder  *finder
-	marks   []mark
-	asked   uint64 // number of slots when memory was last known to have room
+	lock   sync.Mutex // held by the goroutine that uses the writer
+	writer *writer
 }
 
-// counts are numbers of events since the index was opened.
-type counts struct {
-	checked, added, duplicates, late, refreshed, expired, deleted, full atomic.Int64
-	live                                                                atomic.Int64
-	failed                                                              atomic.Bool
-}
-
-// mark says that all documents before a slot have the time clock or an earlier one.
-type mark struct {
-	slot  uint64
-	clock int64
-}
-
-// late collects changes to documents while they are being settled.
-type late struct {
-	keys []keyOf
-	dead []uint64
-}
-
-// A store holds the records. Any number of goroutines may call get, sync and err; only the writer calls the other
-// methods.
-type store interface {
-	inMemory() bool
-	// get appends the record of a slot of the view, without its checksum; errGone if it has expired meanwhile.
-	get(x *Index, v *view, slot uint64, dst []byte) ([]byte, error)
-	slotOf(id []byte) (slot uint64, found bool, err error)
-	// apply stores the changes of a batch. Readers may still read documents that expire with it.
-	apply(c *changes) error
-	// note returns the note with a name, nil if there is none.
-	note(name string) ([]byte, error)
-	sync() error
-	// err returns the error of a write after which the store takes no more writes, or nil.
-	err() error
-	close(x *Index) error
-	bytes(v *view) int64
-	keyBytes() int64
-	// settle begins to move documents from memory to the disk, if keys are on disk and there are enough of them,
-	// and ends what it began before; with all it moves all documents and waits for that.
-	settle(x *Index, all bool) error
-}
-
-func newIndex(o Options) *Index {
-	x := &Index{options: o, judge: newJudge(o.Recipe), changes: changes{named: map[string]uint64{}}}
-	x.apart = x.judge.mostApart(o.Recipe, o.Recipe.Threshold())
-	if o.Containment > 0 {
-		x.scaled = o.scaled()
-	}
-	x.view.Store(&view{table: table.New(o.BucketCap), words: x.judge.words})
-	x.clock.Store(math.MinInt64)
-	x.finder = newFinder(x)
-	return x
-}
+func newIndex(w *writer) *Index { return &Index{collection: w.collection, writer: w} }
 
 // Sync returns when everything that was added and deleted before survives a power failure. Concurrent
 // calls share one wait for the disk.
@@ -109,9 +29,9 @@ func (x *Index) Sync() error {
 		return err
 	}
 	if err := x.store.sync(); err != nil {
-		x.write.Lock()
-		defer x.write.Unlock()
-		return x.fail(err)
+		x.lock.Lock()
+		defer x.lock.Unlock()
+		return x.writer.fail(err)
 	}
 	return nil
 }
@@ -119,41 +39,22 @@ func (x *Index) Sync() error {
 // Err returns why the index takes no more writes, or nil. A write that fails after Check, Add or Delete has returned
 // is known as soon as it has failed.
 func (x *Index) Err() error {
-	x.write.Lock()
-	defer x.write.Unlock()
-	return x.err()
-}
-
-// err is Err for a caller that has the lock.
-func (x *Index) err() error {
-	if err := x.store.err(); x.failed == nil && err != nil {
-		return x.fail(err)
-	}
-	return x.failed
+	x.lock.Lock()
+	defer x.lock.Unlock()
+	return x.writer.err()
 }
 
 // Close closes the index. Added documents survive. No other call may be under way.
 func (x *Index) Close() error {
-	x.write.Lock()
-	defer x.write.Unlock()
-	if errors.Is(x.failed, ErrClosed) {
+	x.lock.Lock()
+	defer x.lock.Unlock()
+	if errors.Is(x.writer.failed, ErrClosed) {
 		return nil
 	}
-	err := x.store.close(x)
-	x.failed = ErrClosed
+	err := x.store.close(x.writer.failed == nil)
+	x.writer.failed = ErrClosed
 	return err
 }
-
-// fail makes the index read-only. The changes of the current batch are never shown.
-func (x *Index) fail(err error) error {
-	if x.failed == nil {
-		x.counts.failed.Store(true)
-		x.failed = fmt.Errorf("%w: %w", ErrReadOnly, err)
-	}
-	return x.failed
-}
-
-func (x *Index) expires() bool { return x.options.Window.Docs > 0 || x.options.Window.Age > 0 }
 
 // Stats are the size of an index and what it has done since it was opened.
 type Stats struct {
@@ -182,7 +83,7 @@ func (x *Index) Stats() Stats {
 		Refreshed: x.counts.refreshed.Load(), Expired: x.counts.expired.Load(), Deleted: x.counts.deleted.Load(), Full: x.counts.full.Load(),
 		Failed: x.counts.failed.Load() || x.store.err() != nil,
 	}
-	if clock := x.clock.Load(); clock != math.MinInt64 {
+	if clock := x.window.clock.Load(); clock != math.MinInt64 {
 		s.Newest = time.Unix(0, clock).UTC()
 	}
 	return s
@@ -193,3 +94,209 @@ func (x *Index) Documents() int64 { return x.counts.live.Load() }
 
 // Options returns the options of the index, with defaults filled in.
 func (x *Index) Options() Options { return x.options }
+
+// Check decides about the documents of a batch of NewCheck in order: a document that is similar to no document
+// in the collection is added, and later ones are compared with it too. emit, if not nil, receives the verdicts
+// before anything is stored. So if emit writes output, no document is stored without its output. If emit returns
+// an error, nothing is stored and the index is read-only from then on. Verdicts are valid until the batch is
+// reset.
+//
+// Search sees the added documents when Check has returned; they survive a crash when Sync has
+// returned. A crash keeps all documents of one call or none.
+func (x *Index) Check(b *Batch, emit func([]Verdict) error) ([]Verdict, error) {
+	if !b.check {
+		panic("index: Check wants a batch of NewCheck")
+	}
+	x.lock.Lock()
+	defer x.lock.Unlock()
+	if err := x.writer.err(); err != nil {
+		return nil, err
+	}
+	if b.err != nil {
+		return nil, b.err
+	}
+	if err := x.writer.hasRoom(); err != nil {
+		return nil, err
+	}
+	x.writer.begin(x.view.Load(), &b.cargo)
+	b.verdicts = b.verdicts[:0]
+	for i := range b.docs {
+		v, err := x.writer.decide(b, &b.docs[i])
+		if err != nil {
+			return nil, x.writer.fail(err)
+		}
+		b.verdicts = append(b.verdicts, v)
+	}
+	if emit != nil {
+		if err := emit(b.verdicts); err != nil {
+			return nil, x.writer.fail(err)
+		}
+	}
+	return b.verdicts, x.writer.commit()
+}
+
+// CheckOne is Check for one document.
+func (x *Index) CheckOne(d Document) (Verdict, error) {
+	b, _ := x.batches.Get().(*Batch)
+	if b == nil {
+		b = x.NewCheck()
+	}
+	defer x.batches.Put(b)
+	b.Reset()
+	b.Add(d)
+	verdicts, err := x.Check(b, nil)
+	if err != nil {
+		return Verdict{}, err
+	}
+	v := verdicts[0]
+	v.Of = bytes.Clone(v.Of)
+	for i := range v.Columns {
+		v.Columns[i] = bytes.Clone(v.Columns[i])
+	}
+	return v, nil
+}
+
+// Add adds the documents of a batch of NewBatch, whether or not they are similar to others. With Options.ByID a
+// document replaces one with the same id, but see Document.Made; Batch.Replaced and Batch.Apart then count.
+// Check says when searches see them and when they survive a crash.
+func (x *Index) Add(b *Batch) error {
+	x.lock.Lock()
+	defer x.lock.Unlock()
+	if err := x.writer.err(); err != nil {
+		return err
+	}
+	if err := x.writer.hasRoom(); err != nil {
+		return err
+	}
+	x.writer.begin(x.view.Load(), &b.cargo)
+	for i := range b.docs {
+		p := &b.docs[i]
+		p.tick(&x.window)
+		if x.window.tooLate(p.time) {
+			x.counts.late.Add(1)
+			continue
+		}
+		a := b.arrival(p)
+		if x.options.ByID {
+			if err := x.writer.take(b, &a, p.made); err != nil {
+				return x.writer.fail(err)
+			}
+		}
+		if err := x.writer.insert(a); err != nil {
+			return x.writer.fail(err)
+		}
+	}
+	return x.writer.commit()
+}
+
+// Delete removes the documents with the ids, which needs Options.ByID, and returns how many documents
+// it removed.
+func (x *Index) Delete(ids ...[]byte) (n int, err error) {
+	if !x.options.ByID {
+		return 0, errNoIDs
+	}
+	x.lock.Lock()
+	defer x.lock.Unlock()
+	if err := x.writer.err(); err != nil {
+		return 0, err
+	}
+	x.writer.begin(x.view.Load(), nil)
+	for _, id := range ids {
+		before := len(x.writer.dead)
+		if err := x.writer.replace(id); err != nil {
+			return 0, x.writer.fail(err)
+		}
+		n += len(x.writer.dead) - before
+	}
+	x.counts.deleted.Add(int64(n))
+	return n, x.writer.commit()
+}
+
+// Memory returns how many bytes of memory the index takes while nothing is added to it.
+func (x *Index) Memory() int64 {
+	v := x.view.Load()
+	held := v.tableBytes() + v.slotBytes()
+	if s, ok := x.store.(*diskStore); ok {
+		held += s.engine.cache
+	}
+	return held
+}
+
+// FitsBeside is an error of the kind ErrMemory if OpenOptions.Memory has no room for so many more
+// documents, with keys of the recipe only, in addition to so many bytes of other data. The error says how
+// much would suffice.
+func (x *Index) FitsBeside(documents, others int64) error {
+	v := x.view.Load()
+	if x.options.Keys == KeysOnDisk {
+		return nil
+	}
+	x.lock.Lock()
+	keys := v.table.Len() + int(documents)*(x.options.Recipe.Keys()+1)
+	x.lock.Unlock()
+	held := max(v.table.Bytes(), table.GrownBytes(keys)) + v.slotBytes() + documents*slotSize(x.judge.words)
+	return x.ceiling.fits(v.Next-v.First+uint64(documents), held, held, max(others, x.ceiling.beside))
+}
+
+// NewBatch returns an empty batch for Add.
+func (x *Index) NewBatch() *Batch { return newBatch(x.collection, false) }
+
+// NewCheck returns an empty batch for Check.
+func (x *Index) NewCheck() *Batch { return newBatch(x.collection, true) }
+
+// Has tells whether a document of a slot below before has the id. It needs Options.ByID.
+func (x *Index) Has(id []byte, before uint64) (bool, error) {
+	if !x.options.ByID {
+		return false, errNoIDs
+	}
+	x.lock.Lock() // a batch that is not yet visible may have taken the id
+	defer x.lock.Unlock()
+	slot, found, err := x.store.slotOf(id)
+	return found && slot < before && x.view.Load().has(slot), err
+}
+
+// DeleteSlots removes the documents of slots from up to but not including to, and returns how
+// many there were. It needs Options.ByID.
+func (x *Index) DeleteSlots(from, to uint64) (n int, err error) {
+	var ids [][]byte
+	v, f := x.view.Load(), newFinder(x.collection)
+	for slot := max(from, v.First); slot < min(to, v.Next); slot++ {
+		if !v.has(slot) {
+			continue
+		}
+		r, err := f.read(v)(slot)
+		if err != nil {
+			return 0, err
+		}
+		ids = append(ids, append([]byte{}, r.id...))
+	}
+	return x.Delete(ids...)
+}
+
+// Note returns the note that a batch stored under a name, nil if there is none.
+func (x *Index) Note(name string) ([]byte, error) { return x.store.note(name) }
+
+// ID returns the id of the document of a slot. ok is false if there is none.
+func (x *Index) ID(slot uint64) (id []byte, ok bool, err error) {
+	v := x.view.Load()
+	if !v.has(slot) {
+		return nil, false, nil
+	}
+	r, err := newFinder(x.collection).read(v)(slot)
+	if errors.Is(err, errGone) {
+		return nil, false, nil
+	}
+	return r.id, err == nil, err
+}
+
+// History calls visit for the hashes that batches have remembered, in order and in several pieces: the last
+// Options.History of them or more. If visit returns an error, History returns it. An index in memory has no history.
+func (x *Index) History(visit func(hashes []uint64) error) error {
+	s, ok := x.store.(*diskStore)
+	if !ok {
+		return nil
+	}
+	if _, err := s.queue.drain(); err != nil {
+		return err
+	}
+	return s.engine.history(visit)
+}

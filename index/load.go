@@ -15,32 +15,34 @@ import (
 )
 
 // load reads from the store the data that memory holds.
-func (x *Index) load(s *disk, threads int) error {
-	first, next, clock, err := s.window()
+func (w *writer) load(a *applier, s *settler, threads int) error {
+	e := a.queue.engine
+	first, next, clock, err := e.window()
 	if err != nil {
 		return err
 	}
-	settled, trimmed, live, err := uint64(0), first&^(chunkDocs-1), int64(0), error(nil)
-	if s.onDisk {
-		settled, trimmed, live, s.ready, err = s.readTail()
+	settled, trimmed, live, ready := uint64(0), first&^(chunkDocs-1), int64(0), uint64(0)
+	if s != nil {
+		settled, trimmed, live, ready, err = e.readTail()
+		s.ready = ready
 	}
-	if most := max(settled, s.ready); err == nil && most > next {
+	if most := max(settled, ready); err == nil && most > next {
 		err = fmt.Errorf("index: %w: %d slots are settled, and there are %d", errDamaged, most, next)
 	}
 	if err != nil {
 		return err
 	}
 	held := max(first, settled) // documents from here on are held in memory
-	l := &loading{x: x, s: s, threads: cmp.Or(threads, runtime.GOMAXPROCS(0)), held: held, view: view{
-		Range: table.Range{First: first, Next: next}, base: held >> chunkBits, table: table.New(x.options.BucketCap), words: x.judge.words,
-		settled: settled, frozen: settled, disk: s,
+	l := &loading{x: w.collection, engine: e, threads: cmp.Or(threads, runtime.GOMAXPROCS(0)), held: held, view: view{
+		Range: table.Range{First: first, Next: next}, base: held >> chunkBits, table: table.New(w.options.BucketCap), words: w.judge.words,
+		settled: settled, frozen: settled, disk: e,
 	}}
-	slots := int64(next-held) * slotSize(x.judge.words) // in addition to their keys
-	if err := x.fits(next-held, slots, slots+table.ReservedBytes(int(next-held)*(x.options.Recipe.Keys()+1)), x.beside); err != nil {
+	slots := int64(next-held) * slotSize(w.judge.words) // in addition to their keys
+	if err := w.ceiling.fits(next-held, slots, slots+table.ReservedBytes(int(next-held)*(w.options.Recipe.Keys()+1)), w.ceiling.beside); err != nil {
 		return err
 	}
 	for slot := held &^ (chunkDocs - 1); slot < next; slot += chunkDocs {
-		l.view.chunks = append(l.view.chunks, newChunk(x.judge.words, false))
+		l.view.chunks = append(l.view.chunks, newChunk(w.judge.words, false))
 	}
 	if err := l.readDead(); err != nil {
 		return err
@@ -51,47 +53,34 @@ func (x *Index) load(s *disk, threads int) error {
 		}
 	}
 	all := l.view.table.Bytes() + l.view.slotBytes()
-	if err := x.fits(next-held, all, all, x.beside); err != nil {
+	if err := w.ceiling.fits(next-held, all, all, w.ceiling.beside); err != nil {
 		return err
 	}
-	s.trimmed, s.slots = trimmed, next
-	if err := s.loadPast(); err != nil {
+	a.trimmed, a.slots = trimmed, next
+	if err := a.loadPast(); err != nil {
 		return err
 	}
-	x.view.Store(&l.view)
-	x.growing = l.view
-	x.clock.Store(clock)
-	if !s.onDisk {
+	w.view.Store(&l.view)
+	w.growing = l.view
+	w.window.clock.Store(clock)
+	if s == nil {
 		live = l.view.live()
 	}
-	x.counts.live.Store(live)
-	return x.setMarks()
-}
-
-// window reads the range of slots and the clock from the store.
-func (s *disk) window() (first, next uint64, clock int64, err error) {
-	value, closer, err := s.db.Get([]byte{keyWindow})
-	if errors.Is(err, pebble.ErrNotFound) {
-		return 0, 0, math.MinInt64, nil
-	}
-	if err != nil {
-		return 0, 0, 0, fmt.Errorf("index: window: %w", asDamage(err))
-	}
-	first, next, clock, err = parseWindow(value)
-	return first, next, clock, errors.Join(err, closer.Close())
+	w.counts.live.Store(live)
+	return w.setMarks()
 }
 
 // loading fills memory from the store: documents are read in parallel, a round of chunks at a time,
 // and their keys sorted by partition; then partitions are filled in parallel, each in slot order, so
 // that the table is the same as before.
 type loading struct {
-	x       *Index
-	s       *disk
+	x       *collection
+	engine  *engine
 	threads int
 	view    view
-	held    uint64  // first slot that memory holds
-	parts   []*part // one of each goroutine, in slot order
-	copies  []bool  // documents of the round that equal an earlier one
+	held    uint64    // first slot that memory holds
+	parts   []*loaded // one of each goroutine, in slot order
+	copies  []bool    // documents of the round that equal an earlier one
 
 	reserved bool // the table has room for the expected keys
 }
@@ -110,7 +99,7 @@ const roundDocs = 64 * chunkDocs
 
 // readDead marks the documents that are dead.
 func (l *loading) readDead() error {
-	return l.s.each(keyDead, l.held, l.view.Next, func(slot uint64, value []byte) error {
+	return l.engine.each(keyDead, l.held, l.view.Next, func(slot uint64, value []byte) error {
 		if _, err := unseal(value, slot); err != nil {
 			return fmt.Errorf("index: mark of dead slot %d: %w", slot, err)
 		}
@@ -127,7 +116,7 @@ func (l *loading) round(from, to uint64) error {
 	n := 0
 	for start := from; start < to; start += each {
 		if n == len(l.parts) {
-			l.parts = append(l.parts, &part{})
+			l.parts = append(l.parts, &loaded{})
 		}
 		p := l.parts[n]
 		p.empty()
@@ -141,9 +130,9 @@ func (l *loading) round(from, to uint64) error {
 			return p.err
 		}
 	}
-	l.fill(func(p *part) *[partitions][]entry { return &p.digests }, nil)
+	l.fill(func(p *loaded) *[partitions][]entry { return &p.digests }, nil)
 	var copies func(slot uint64) bool
-	if !l.x.expires() {
+	if !l.x.window.expires() {
 		if err := l.findCopies(from, to); err != nil {
 			return err
 		}
@@ -154,18 +143,18 @@ func (l *loading) round(from, to uint64) error {
 			return err
 		}
 	}
-	l.fill(func(p *part) *[partitions][]entry { return &p.others }, copies)
+	l.fill(func(p *loaded) *[partitions][]entry { return &p.others }, copies)
 	return nil
 }
 
-// part is the result of one goroutine in a round.
-type part struct {
+// loaded is the result of one goroutine in a round.
+type loaded struct {
 	digests, others [partitions][]entry
 	err             error
 }
 
 // empty prepares a part for another round and keeps its memory.
-func (p *part) empty() {
+func (p *loaded) empty() {
 	for i := range partitions {
 		p.digests[i], p.others[i] = p.digests[i][:0], p.others[i][:0]
 	}
@@ -173,9 +162,9 @@ func (p *part) empty() {
 }
 
 // read reads the blocks of some chunks. There must be one for each slot of the window.
-func (l *loading) read(p *part, from, to uint64) error {
+func (l *loading) read(p *loaded, from, to uint64) error {
 	want := max(from, l.held)
-	err := l.s.each(keyBlock, from, to, func(start uint64, value []byte) error {
+	err := l.engine.each(keyBlock, from, to, func(start uint64, value []byte) error {
 		body, err := unseal(value, start)
 		if err != nil {
 			return fmt.Errorf("index: block of slot %d: %w", start, err)
@@ -206,7 +195,7 @@ func (l *loading) read(p *part, from, to uint64) error {
 }
 
 // take puts the data of a document into its chunk and its part.
-func (l *loading) take(p *part, slot uint64, d *arrival, dead bool) {
+func (l *loading) take(p *loaded, slot uint64, d *arrival, dead bool) {
 	c := l.view.chunk(slot)
 	c.times[slot%chunkDocs], c.digests[slot%chunkDocs] = d.time, d.digest
 	copy(c.signature(slot, l.x.judge.words), d.words)
@@ -281,7 +270,7 @@ func (l *loading) reserve(from, to uint64) error {
 	}
 	keys = int(float64(keys) / float64(to-from) * float64(l.view.Next-from))
 	held := table.ReservedBytes(keys) + l.view.slotBytes()
-	if err := l.x.fits(l.view.Next-l.held, held, held, l.x.beside); err != nil {
+	if err := l.x.ceiling.fits(l.view.Next-l.held, held, held, l.x.ceiling.beside); err != nil {
 		return err
 	}
 	l.view.table.Reserve(keys)
@@ -289,7 +278,7 @@ func (l *loading) reserve(from, to uint64) error {
 }
 
 // fill puts keys into the table, except those of copies.
-func (l *loading) fill(of func(*part) *[partitions][]entry, copies func(slot uint64) bool) {
+func (l *loading) fill(of func(*loaded) *[partitions][]entry, copies func(slot uint64) bool) {
 	var fillers sync.WaitGroup
 	for n := range l.threads {
 		fillers.Go(func() {
@@ -327,20 +316,85 @@ func (l *loading) insert(entries []entry, copies func(slot uint64) bool) {
 }
 
 // setMarks makes the marks of the documents in the index.
-func (x *Index) setMarks() error {
-	if x.options.Window.Age == 0 {
+func (w *writer) setMarks() error {
+	if w.window.Age == 0 {
 		return nil
 	}
-	v, newest, held := x.view.Load(), int64(math.MinInt64), &x.finder.held
+	v, newest, held := w.view.Load(), int64(math.MinInt64), &w.finder.held
 	for slot := v.First; slot < v.Next; slot++ {
 		held.time = newest // of a settled document that is dead
 		if _, err := v.facts(slot, held); err != nil {
 			return err
 		}
-		newest = max(newest, min(held.time, x.clock.Load()))
-		if n := len(x.marks); n == 0 || newest-x.marks[n-1].clock >= x.markEvery() || slot+1 == v.Next {
-			x.marks = append(x.marks, mark{slot + 1, newest})
+		newest = max(newest, min(held.time, w.window.clock.Load()))
+		if w.window.due(w.marks, newest) || slot+1 == v.Next {
+			w.marks = append(w.marks, mark{slot + 1, newest})
 		}
+	}
+	return nil
+}
+
+// window reads the range of slots and the clock from the store.
+func (e *engine) window() (first, next uint64, clock int64, err error) {
+	value, closer, err := e.db.Get([]byte{keyWindow})
+	if errors.Is(err, pebble.ErrNotFound) {
+		return 0, 0, math.MinInt64, nil
+	}
+	if err != nil {
+		return 0, 0, 0, fmt.Errorf("index: window: %w", asDamage(err))
+	}
+	first, next, clock, err = parseWindow(value)
+	return first, next, clock, errors.Join(err, closer.Close())
+}
+
+// readTail reads how far documents are settled, and how far they have keys and facts on disk.
+func (e *engine) readTail() (settled, trimmed uint64, live int64, ready uint64, err error) {
+	tail, err := e.numbersAt(keyTail, 3)
+	if err != nil {
+		return 0, 0, 0, 0, err
+	}
+	last, err := e.numbersAt(keyReady, 1)
+	return tail[0], tail[1], int64(tail[2]), last[0], err
+}
+
+// numbersAt reads the n numbers of a key of one letter; zeros if it does not exist.
+func (e *engine) numbersAt(letter byte, n int) ([]uint64, error) {
+	value, closer, err := e.db.Get([]byte{letter})
+	if errors.Is(err, pebble.ErrNotFound) {
+		return make([]uint64, n), nil
+	}
+	if err != nil {
+		return make([]uint64, n), fmt.Errorf("index: settled documents: %w", asDamage(err))
+	}
+	body, err := unseal(value, 0)
+	if err == nil && len(body) != 8*n {
+		err = errDamaged
+	}
+	if err != nil {
+		return make([]uint64, n), errors.Join(fmt.Errorf("index: settled documents: %w", err), closer.Close())
+	}
+	return numbers(nil, body), closer.Close()
+}
+
+// loadPast finds where the history begins and ends.
+func (a *applier) loadPast() error {
+	it, err := a.queue.engine.ofKind(keyPast)
+	if err != nil {
+		return asDamage(err)
+	}
+	if it.First() {
+		a.past.first, err = parseSlotKey(it.Key())
+	}
+	if err == nil && it.Last() {
+		var value []byte
+		if a.past.next, err = parseSlotKey(it.Key()); err == nil {
+			if value, err = it.ValueAndErr(); err == nil {
+				a.past.next += uint64(len(value) / 8)
+			}
+		}
+	}
+	if err = errors.Join(err, it.Close()); err != nil {
+		return fmt.Errorf("index: history: %w", asDamage(err))
 	}
 	return nil
 }

@@ -15,29 +15,29 @@ func New(o Options) (*Index, error) {
 	if o.Keys == KeysOnDisk {
 		return nil, errors.New("index: one in memory has its keys there: leave keys on disk out, or make it in a folder")
 	}
-	x := newIndex(o.withDefaults())
-	x.store = newMemory(o.ByID)
-	return x, nil
+	c := newCollection(o.withDefaults())
+	c.store = newMemoryStore(o.ByID)
+	return newIndex(newWriter(c)), nil
 }
 
-// memory stores records in the chunks.
-type memory struct {
+// memoryStore stores records in the chunks.
+type memoryStore struct {
 	slots map[string]uint64 // with ByID
 	mu    sync.Mutex
 	notes map[string][]byte
 }
 
-func newMemory(byID bool) *memory {
-	m := &memory{notes: map[string][]byte{}}
+func newMemoryStore(byID bool) *memoryStore {
+	m := &memoryStore{notes: map[string][]byte{}}
 	if byID {
 		m.slots = map[string]uint64{}
 	}
 	return m
 }
 
-func (m *memory) inMemory() bool { return true }
+func (m *memoryStore) inMemory() bool { return true }
 
-func (m *memory) get(_ *Index, v *view, slot uint64, dst []byte) ([]byte, error) {
+func (m *memoryStore) get(v *view, slot uint64, dst []byte) ([]byte, error) {
 	value := v.chunk(slot).records[slot%chunkDocs]
 	if value == nil {
 		return dst, fmt.Errorf("slot %d: %w", slot, errGone)
@@ -45,12 +45,12 @@ func (m *memory) get(_ *Index, v *view, slot uint64, dst []byte) ([]byte, error)
 	return append(dst, value...), nil
 }
 
-func (m *memory) slotOf(id []byte) (slot uint64, found bool, err error) {
+func (m *memoryStore) slotOf(id []byte) (slot uint64, found bool, err error) {
 	slot, found = m.slots[string(id)]
 	return slot, found, nil
 }
 
-func (m *memory) apply(c *changes) error {
+func (m *memoryStore) apply(c *changes) error {
 	whole := c.adopts()
 	for i := range c.pending {
 		slot := c.shown.Next + uint64(i)
@@ -79,7 +79,7 @@ func (m *memory) apply(c *changes) error {
 	return nil
 }
 
-func (m *memory) note(name string) ([]byte, error) {
+func (m *memoryStore) note(name string) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.notes[name]), nil
@@ -88,7 +88,7 @@ func (m *memory) note(name string) ([]byte, error) {
 // adopts decides whether records stay in the memory of the batch, which saves a copy, and takes this memory from
 // the batch. It does so if it is large enough and mostly used.
 func (c *changes) adopts() bool {
-	b, size := c.batch, 0
+	b, size := c.cargo, 0
 	if b == nil || cap(b.bytes) > 2*len(b.bytes) || len(b.bytes) < blockSize/8 {
 		return false
 	}
@@ -104,16 +104,16 @@ func (c *changes) adopts() bool {
 	return true
 }
 
-func (m *memory) sync() error { return nil }
-func (m *memory) err() error  { return nil }
+func (m *memoryStore) sync() error { return nil }
+func (m *memoryStore) err() error  { return nil }
 
-func (m *memory) close(*Index) error { return nil }
+func (m *memoryStore) close(bool) error { return nil }
 
-func (m *memory) keyBytes() int64 { return 0 }
+func (m *memoryStore) keyBytes() int64 { return 0 }
 
-func (m *memory) settle(*Index, bool) error { return nil }
+func (m *memoryStore) settle(bool) error { return nil }
 
-func (m *memory) bytes(v *view) (n int64) {
+func (m *memoryStore) bytes(v *view) (n int64) {
 	for _, c := range v.chunks {
 		n += c.size.Load()
 	}

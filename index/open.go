@@ -7,19 +7,13 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"github.com/cockroachdb/pebble/v2"
-	"github.com/cockroachdb/pebble/v2/bloom"
-	"github.com/cockroachdb/pebble/v2/sstable"
-	pebblefs "github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/alike-dev/alike/vfs"
 
 	"github.com/alike-dev/alike/index/internal/fence"
+	"github.com/alike-dev/alike/index/internal/table"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/filelock"
-	"github.com/alike-dev/alike/vfs"
 )
-
-// ErrInUse says that another process has opened the index for writing.
-var ErrInUse = filelock.ErrTaken
 
 // OpenOptions say how an index in a folder is opened.
 type OpenOptions struct {
@@ -94,31 +88,12 @@ func Open(dir string, o OpenOptions) (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	return open(dir, o, lock)
+	return openAlone(dir, o, lock)
 }
 
-// isFolder is an error if the path is a file.
-func isFolder(fsys vfs.FS, path string) error {
-	if info, err := fsys.Stat(path); err == nil && !info.IsDir() {
-		return fmt.Errorf("%s is a file; name the folder of an index", fault.Shown(path))
-	}
-	return nil
-}
-
-func takeLock(fsys vfs.FS, dir string) (*filelock.Lock, error) {
-	lock, err := filelock.Take(fsys, filepath.Join(dir, lockFile))
-	if err != nil {
-		if errors.Is(err, ErrInUse) {
-			err = fmt.Errorf("%w, and one at a time writes: wait until it has ended", err)
-		}
-		return nil, fmt.Errorf("index: %s: %w", dir, err)
-	}
-	return lock, nil
-}
-
-func open(dir string, o OpenOptions, lock *filelock.Lock) (x *Index, err error) {
-	s := newDisk(o.FS, dir)
-	s.lock = lock
+func openAlone(dir string, o OpenOptions, lock *filelock.Lock) (x *Index, err error) {
+	f := &folder{fs: o.FS, dir: dir, lock: lock}
+	s := newDiskStore(f)
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.abandon())
@@ -128,20 +103,21 @@ func open(dir string, o OpenOptions, lock *filelock.Lock) (x *Index, err error) 
 	if err != nil {
 		return nil, err
 	}
-	state, err := s.readState()
+	state, err := f.readState()
 	if err != nil {
 		return nil, err
 	}
-	if err := s.sweep(); err != nil {
+	if err := f.sweep(); err != nil {
 		return nil, err
 	}
-	if x, err = s.load(o, filepath.Join(dir, storeDir), false); err != nil {
+	w, err := s.load(o, false)
+	if err != nil {
 		return nil, err
 	}
-	if err := s.compareState(x, state, true); err != nil {
+	if err := f.compareState(s.x, state, true); err != nil {
 		return nil, err
 	}
-	return x, s.writeState(x, false)
+	return newIndex(w), f.writeState(s.x, false)
 }
 
 // openBeside opens an index as it is now, even while another process writes to it.
@@ -151,27 +127,29 @@ func openBeside(dir string, o OpenOptions) (x *Index, err error) {
 	}
 	store := filepath.Join(dir, storeDir)
 	for range snapshotTries {
-		s := newDisk(o.FS, dir)
-		state, err := s.readState() // before the store, so that it can only be older
+		f := &folder{fs: o.FS, dir: dir}
+		s := newDiskStore(f)
+		state, err := f.readState() // before the store, so that it can only be older
 		if err != nil {
 			return nil, err
 		}
-		if s.snapshot, err = takeSnapshot(o.FS, store); err != nil {
+		if f.snapshot, err = takeSnapshot(o.FS, store); err != nil {
 			return nil, err
 		}
-		names, err := s.snapshot.List(store)
+		var w *writer
+		names, err := f.snapshot.List(store)
 		if err == nil {
 			// An index that was created but has no data yet gets a store in memory.
-			x, err = s.load(o, store, len(names) > 0)
+			w, err = s.load(o, len(names) > 0)
 		}
 		if err == nil {
-			err = s.compareState(x, state, false)
+			err = f.compareState(s.x, state, false)
 		}
 		if err == nil {
-			x.failed = fmt.Errorf("%w: it was opened so", ErrReadOnly)
-			return x, nil
+			w.failed = fmt.Errorf("%w: it was opened so", ErrReadOnly)
+			return newIndex(w), nil
 		}
-		changed := !s.snapshot.same(o.FS, store)
+		changed := !f.snapshot.same(o.FS, store)
 		err = errors.Join(err, s.abandon())
 		if !changed {
 			return nil, err
@@ -180,175 +158,43 @@ func openBeside(dir string, o OpenOptions) (x *Index, err error) {
 	return nil, fmt.Errorf("index: %s: %w", store, errChanging)
 }
 
-// load opens the store and reads from it the data that memory holds.
-func (s *disk) load(o OpenOptions, store string, readOnly bool) (*Index, error) {
-	o.share()
-	s.byID, s.history = o.ByID, uint64(o.History)
-	s.onDisk, s.cache, s.tailKeys = o.Keys == KeysOnDisk, o.Cache, cmp.Or(o.TailKeys, DefaultTailKeys)
-	s.filterBytes = int64(o.Recipe.Keys()+1) * 10 / 8
-	err := s.do(func() (err error) {
-		s.db, err = pebble.Open(store, s.storeOptions(readOnly, cmp.Or(o.memTable, memTableSize)))
-		return err
-	})
+// Ceiling returns the Memory that suffices to open an index of so many documents with so many keys in memory.
+func (o OpenOptions) Ceiling(documents, keys int64) int64 {
+	return leastFor(table.ReservedBytes(int(keys))+documents*slotSize(newJudge(o.Recipe).words), o.Beside)
+}
+
+// Create makes an index in a folder that does not exist or is empty, and opens it. A folder with an
+// index that was begun but not finished counts as empty.
+func Create(dir string, o OpenOptions) (x *Index, err error) {
+	o.setDefaults()
+	f, err := prepareFolder(o.FS, dir, o.Options)
 	if err != nil {
-		return nil, fmt.Errorf("index: %s: %w", store, asDamage(err))
+		return nil, err
 	}
-	x := newIndex(o.withDefaults())
-	x.store, x.ceiling, x.beside = s, o.Memory, o.Beside
-	return x, x.load(s, o.Threads)
-}
-
-// forPebble returns the file system for Pebble.
-func (s *disk) forPebble() pebblefs.FS {
-	if s.snapshot != nil {
-		return s.snapshot
-	}
-	return &guarded{s.fs, s.fail}
-}
-
-// storeOptions returns the options for Pebble.
-func (s *disk) storeOptions(readOnly bool, memTable uint64) *pebble.Options {
-	if s.cache == 0 {
-		s.cache = defaultCache
-		if s.onDisk {
-			s.cache = keysCache
+	s := newDiskStore(f)
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.abandon())
 		}
+	}()
+	w, err := s.load(o, false)
+	if err != nil {
+		return nil, err
 	}
-	o := &pebble.Options{
-		FS: s.forPebble(), ReadOnly: readOnly, FormatMajorVersion: pebble.FormatNewest,
-		CacheSize: s.cache, MemTableSize: memTable, MemTableStopWritesThreshold: memTablesAtOnce, L0StopWritesThreshold: 24,
-		Logger: (*diskLogger)(s),
-		// The reader gets the error; without this listener Pebble would end the process.
-		EventListener: &pebble.EventListener{DataCorruption: func(pebble.DataCorruptionInfo) {}},
+	if err = f.writeState(s.x, false); err != nil {
+		return nil, err
 	}
-	for i := range o.Levels {
-		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10) // many ids that are looked up are not in the store
-		o.Levels[i].BlockSize = 8 << 10                   // a record is read with its block
-		o.Levels[i].Compression = func() *sstable.CompressionProfile { return sstable.FastestCompression }
+	if err = f.publish(); err != nil {
+		return nil, err
 	}
-	// Pebble soon rewrites the tables of level 0.
-	o.Levels[0].Compression = func() *sstable.CompressionProfile { return sstable.NoCompression }
-	if s.onDisk {
-		o.Comparer = bucketOrder
-		for i := range o.TargetFileSizes {
-			o.TargetFileSizes[i] = tableFile
-			o.Levels[i].BlockSize = 4 << 10 // a look-up of a key that exists reads one block
-		}
-	}
-	o.EnsureDefaults()
-	s.options = o
-	return o
+	return newIndex(w), nil
 }
 
-// defaultCache is how many bytes of the store are cached in memory; keysCache is the same with KeysOnDisk,
-// where each look-up reads the store.
-const (
-	defaultCache = 64 << 20
-	keysCache    = 256 << 20
-)
-
-// diskLogger is a disk as Pebble's logger.
-type diskLogger disk
-
-func (*diskLogger) Infof(string, ...any) {}
-
-func (*diskLogger) Errorf(string, ...any) {}
-
-// Pebble calls Fatalf when it cannot go on. It must not return.
-func (l *diskLogger) Fatalf(format string, args ...any) {
-	(*disk)(l).fail(fmt.Errorf(format, args...))
-	select {} // see guarded
-}
-
-// STATE records, apart from the store, how far the index was. A store that has lost its end has no wrong
-// checksum, but fewer slots than STATE says.
-func (s *disk) writeState(x *Index, whole bool) error {
-	v := x.view.Load()
-	var l lines
-	l.add("first", v.First)
-	l.add("next", v.Next)
-	l.add("documents", x.counts.live.Load())
-	l.add("whole", whole)
-	return l.write(s.fs, filepath.Join(s.dir, stateFile))
-}
-
-// readState returns the content of STATE, nil if it does not exist.
-func (s *disk) readState() (*lines, error) {
-	l, err := readLines(s.fs, filepath.Join(s.dir, stateFile))
+// OpenOrCreate opens the index in a folder, or creates it if there is none.
+func OpenOrCreate(dir string, o OpenOptions) (*Index, error) {
+	x, err := Open(dir, o)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return Create(dir, o)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("index: %s: %w", stateFile, err)
-	}
-	return &l, nil
-}
-
-// compareState compares the index with STATE as it was before opening. If this process has opened the index
-// alone, nobody has written since.
-func (s *disk) compareState(x *Index, l *lines, alone bool) error {
-	v := x.view.Load()
-	if l == nil {
-		if v.Next == 0 {
-			return nil
-		}
-		return fmt.Errorf("index: %s: %w", stateFile, fs.ErrNotExist)
-	}
-	documents := uint64(x.counts.live.Load())
-	lost := v.Next < l.number("next") || v.First < l.number("first")
-	if alone && l.get("whole") == "true" {
-		lost = v.Next != l.number("next") || v.First != l.number("first") || documents != l.number("documents")
-	}
-	if lost {
-		return fmt.Errorf("index: %w: the store has %d documents in slots %d to %d, and there were %s in %s to %s",
-			errDamaged, documents, v.First, v.Next, l.get("documents"), l.get("first"), l.get("next"))
-	}
-	return nil
-}
-
-// close writes everything to tables, so that the log is empty, and releases the folder.
-func (s *disk) close(x *Index) (err error) {
-	whole := x.failed == nil
-	if whole {
-		if v := x.view.Load(); v.Next-v.settled >= chunkDocs {
-			err = s.settle(x, true) // so that opening has nothing to load
-		} else {
-			err = s.finishSettling(x)
-		}
-		if err == nil {
-			err = s.sync()
-		}
-		if err == nil {
-			err = s.do(s.db.Flush)
-		}
-	} else {
-		s.stopSettling()
-	}
-	err = errors.Join(err, s.closeStore())
-	if err == nil && whole {
-		err = s.writeState(x, true)
-	}
-	return errors.Join(err, s.release())
-}
-
-// closeStore closes Pebble, unless it has failed and would block.
-func (s *disk) closeStore() error {
-	if s.db == nil || s.err() != nil {
-		return nil
-	}
-	_, err := s.drain()
-	return errors.Join(err, s.ids.close(), s.do(s.db.Close))
-}
-
-// abandon releases everything that open has taken.
-func (s *disk) abandon() error {
-	return errors.Join(s.closeStore(), s.release())
-}
-
-// release unlocks the folder, or closes the snapshot.
-func (s *disk) release() error {
-	if s.snapshot != nil {
-		return s.snapshot.close()
-	}
-	return s.lock.Release()
+	return x, err
 }

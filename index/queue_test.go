@@ -38,7 +38,7 @@ func TestAWriterDoesNotWaitForTheDisk(t *testing.T) {
 			t.Fatal(n, v, err)
 		}
 	}
-	if q := &x.store.(*disk).queue; q.last() == 0 || x.store.(*disk).filled() == 0 {
+	if q := x.store.(*diskStore).queue; q.last() == 0 || q.filled() == 0 {
 		t.Fatal("no log was begun, so that there was nothing to wait for")
 	}
 	s := x.NewSearcher()
@@ -87,7 +87,7 @@ func TestTheErrorOfAQueuedWriteIsKnownAtOnce(t *testing.T) {
 	if _, err := x.Check(b, nil); err != nil {
 		t.Fatal(err)
 	}
-	<-x.store.(*disk).broken
+	<-x.store.(*diskStore).engine.broken
 	if !x.Stats().Failed {
 		t.Error("its counts do not say that it takes no more")
 	}

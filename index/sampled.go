@@ -105,11 +105,11 @@ func (h sampling) agreement(keys int) float64 {
 	if agree > shared || drawn-agree > features-shared {
 		return 0
 	}
-	return math.Exp(choose(shared, agree) + choose(features-shared, drawn-agree) - choose(features, drawn))
+	return math.Exp(logChoose(shared, agree) + logChoose(features-shared, drawn-agree) - logChoose(features, drawn))
 }
 
-// choose returns the logarithm of n choose k.
-func choose(n, k uint64) float64 {
+// logChoose returns the logarithm of n choose k.
+func logChoose(n, k uint64) float64 {
 	a, _ := math.Lgamma(float64(n) + 1)
 	b, _ := math.Lgamma(float64(k) + 1)
 	c, _ := math.Lgamma(float64(n-k) + 1)

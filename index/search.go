@@ -47,7 +47,7 @@ type Match struct {
 
 // A Searcher searches an index. It owns scratch memory and belongs to one goroutine.
 type Searcher struct {
-	x         *Index
+	x         *collection
 	maker     *recipe.Maker
 	finder    *finder
 	tokenizer *text.Tokenizer // nil: recipes without tokens
@@ -58,7 +58,7 @@ type Searcher struct {
 
 // NewSearcher returns a searcher.
 func (x *Index) NewSearcher() *Searcher {
-	s := &Searcher{x: x, maker: x.options.Recipe.NewMaker(recipe.MakerOptions{Signature: true}), finder: newFinder(x)}
+	s := &Searcher{x: x.collection, maker: x.options.Recipe.NewMaker(recipe.MakerOptions{Signature: true}), finder: newFinder(x.collection)}
 	if features, ok := x.options.Recipe.Features(); ok && features.Hash == "" {
 		t, err := text.New(features.Text)
 		if err != nil {
@@ -205,7 +205,7 @@ func (s *Searcher) matches(v *view, q *query, t measure.Threshold, slots iter.Se
 
 // withCopies adds the documents that equal a match: see Index.keysOf.
 func (s *Searcher) withCopies(v *view, matches []Match) ([]Match, error) {
-	if s.x.expires() {
+	if s.x.window.expires() {
 		return matches, nil
 	}
 	seen := make(map[uint64]bool, len(matches))

@@ -153,14 +153,14 @@ func TestLostKeysOnDiskAreNamed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := x.store.settle(x, true); err != nil {
+	if err := x.store.settle(true); err != nil {
 		t.Fatal(err)
 	}
 	v := x.view.Load()
 	if v.settled < 200 || v.table.Len() > 2*fewKeys || len(v.chunks) > 1 {
 		t.Fatalf("%d slots of %d are settled; memory has %d keys, %d chunks", v.settled, v.Next, v.table.Len(), len(v.chunks))
 	}
-	s := x.store.(*disk)
+	s := x.store.(*diskStore)
 	damages := func() (n int) {
 		if _, err := x.Verify(t.Context(), func(Damage) { n++ }); err != nil {
 			t.Fatal(err)
@@ -170,7 +170,7 @@ func TestLostKeysOnDiskAreNamed(t *testing.T) {
 	if n := damages(); n != 0 {
 		t.Fatalf("%d damages of an index that is whole", n)
 	}
-	it, err := s.db.NewIter(nil)
+	it, err := s.engine.db.NewIter(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,20 +184,20 @@ func TestLostKeysOnDiskAreNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, i := range []int{0, len(keys) / 3, len(keys) / 2, len(keys) - 1} {
-		if err := s.db.Delete(keys[i], nil); err != nil {
+		if err := s.engine.db.Delete(keys[i], nil); err != nil {
 			t.Fatal(err)
 		}
 		if damages() == 0 {
 			t.Errorf("%q is gone, and nobody says so", keys[i])
 		}
-		if err := s.db.Set(keys[i], values[i], nil); err != nil {
+		if err := s.engine.db.Set(keys[i], values[i], nil); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if n, err := x.Delete([]byte("7 7")); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}
-	if err := s.db.Set(keyOf{print: 5, slot: 77}.append(nil), nil, nil); err != nil {
+	if err := s.engine.db.Set(keyOf{print: 5, slot: 77}.append(nil), nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	if damages() == 0 {
@@ -221,7 +221,7 @@ func TestADocumentIsSettledWhenTwoOfItsKeysHaveOnePrint(t *testing.T) {
 	for range 2 {
 		v.table.Insert(1<<40|1, 0, v.Range)
 	}
-	if err := errors.Join(x.store.settle(x, true), x.Close()); err != nil {
+	if err := errors.Join(x.store.settle(true), x.Close()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -254,9 +254,9 @@ func TestWhatGoesWhileItIsSettledLeavesNothingOnDisk(t *testing.T) {
 				for i := range 100 {
 					add(i, i)
 				}
-				s := x.store.(*disk)
-				s.beginSettling(x)
-				w := s.settling
+				s := x.store.(*diskStore)
+				s.settler.begin()
+				w := s.settler.current
 				<-w.ended
 				ended := w.ended
 				w.ended = make(chan struct{}) // as if it were at work still
@@ -277,8 +277,8 @@ func TestWhatGoesWhileItIsSettledLeavesNothingOnDisk(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if s := left.store.(*disk); s.ready != 200 || left.view.Load().settled != 0 {
-						t.Fatalf("%d documents are ready, %d settled", s.ready, left.view.Load().settled)
+					if s := left.store.(*diskStore); s.settler.ready != 200 || left.view.Load().settled != 0 {
+						t.Fatalf("%d documents are ready, %d settled", s.settler.ready, left.view.Load().settled)
 					}
 					w.ended = ended
 					if err := x.Close(); err != nil {
@@ -289,7 +289,7 @@ func TestWhatGoesWhileItIsSettledLeavesNothingOnDisk(t *testing.T) {
 				w.ended = ended
 				for i := range 2 {
 					add(2000 + i)
-					if err := x.store.settle(x, true); err != nil {
+					if err := x.store.settle(true); err != nil {
 						t.Fatal(err)
 					}
 					if docs, err := x.Verify(t.Context(), func(d Damage) { t.Error(d) }); err != nil || docs != x.Documents() {
@@ -308,7 +308,7 @@ func TestWhatGoesWhileItIsSettledLeavesNothingOnDisk(t *testing.T) {
 // keysOfLiving counts the keys on disk, which all lead to documents that are there.
 func keysOfLiving(t *testing.T, x *Index) (keys int) {
 	v := x.view.Load()
-	it, err := x.store.(*disk).newBuckets(v)
+	it, err := x.store.(*diskStore).engine.newBuckets(v)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -356,7 +356,7 @@ func TestKeysThatGoWhileTheyAreSettledAreNobodysThen(t *testing.T) {
 		}
 	}
 	add(100)
-	x.store.(*disk).beginSettling(x)
+	x.store.(*diskStore).settler.begin()
 	<-began
 	add(30)
 	if v, err := x.CheckOne(Document{Text: text(85)}); v.New || v.Slot != 85 || err != nil {
@@ -364,12 +364,12 @@ func TestKeysThatGoWhileTheyAreSettledAreNobodysThen(t *testing.T) {
 	}
 	close(goOn)
 	for range 2 { // what expires goes when documents are settled the next time
-		if err := x.store.settle(x, true); err != nil {
+		if err := x.store.settle(true); err != nil {
 			t.Fatal(err)
 		}
 		add(60)
 	}
-	if err := x.store.settle(x, true); err != nil {
+	if err := x.store.settle(true); err != nil {
 		t.Fatal(err)
 	}
 	keys := keysOfLiving(t, x)
@@ -402,8 +402,8 @@ func TestSettlingEndsWhereItFails(t *testing.T) {
 	if err := x.Add(b); err != nil {
 		t.Fatal(err)
 	}
-	x.store.(*disk).beginSettling(x)
-	if err := x.store.settle(x, true); !errors.Is(err, refused) || tries != 1 {
+	x.store.(*diskStore).settler.begin()
+	if err := x.store.settle(true); !errors.Is(err, refused) || tries != 1 {
 		t.Errorf("%v after %d tries", err, tries)
 	}
 	if err := x.Close(); err != nil {

@@ -98,40 +98,6 @@ func (b *buckets) appendSettled(dst []uint64, key uint64, r table.Range) (slots 
 	return dst, asDamage(b.it.Error())
 }
 
-// newBuckets returns an iterator over keys. It uses the filters of the lowest level only if the cache has
-// room for them: they have nine of ten keys, and are large.
-func (s *disk) newBuckets(v *view) (*pebble.Iterator, error) {
-	it, err := s.db.NewIter(&pebble.IterOptions{
-		LowerBound: []byte{keyKey}, UpperBound: []byte{keyKey + 1},
-		UseL6Filters: int64(v.settled-v.First)*s.filterBytes < s.cache/4*3,
-	})
-	return it, asDamage(err)
-}
-
-// facts reads the facts of a settled document.
-func (s *disk) facts(slot uint64, words int, f *facts) (alive bool, err error) {
-	value, closer, err := s.db.Get(slotKey(make([]byte, 0, 9), keyFacts, slot))
-	if errors.Is(err, pebble.ErrNotFound) {
-		return false, nil
-	}
-	if err == nil {
-		err = errors.Join(parseFacts(value, slot, words, f), closer.Close())
-	}
-	if err != nil {
-		return false, fmt.Errorf("facts of slot %d: %w", slot, asDamage(err))
-	}
-	return true, nil
-}
-
-func (s *disk) hasFacts(slot uint64) bool {
-	_, closer, err := s.db.Get(slotKey(make([]byte, 0, 9), keyFacts, slot))
-	if err != nil {
-		return !errors.Is(err, pebble.ErrNotFound)
-	}
-	_ = closer.Close() // only releases memory
-	return true
-}
-
 func appendFacts(dst []byte, f *facts) []byte {
 	dst = appendNumbers(dst, []uint64{uint64(f.time), f.digest[0], f.digest[1]})
 	for _, w := range f.words {
@@ -158,45 +124,36 @@ func parseFacts(value []byte, slot uint64, words int, f *facts) error {
 	return nil
 }
 
-// readTail reads how far documents are settled, and how far they have keys and facts on disk.
-func (s *disk) readTail() (settled, trimmed uint64, live int64, ready uint64, err error) {
-	tail, err := s.numbersAt(keyTail, 3)
-	if err != nil {
-		return 0, 0, 0, 0, err
-	}
-	last, err := s.numbersAt(keyReady, 1)
-	return tail[0], tail[1], int64(tail[2]), last[0], err
+// newBuckets returns an iterator over keys. It uses the filters of the lowest level only if the cache has
+// room for them: they have nine of ten keys, and are large.
+func (e *engine) newBuckets(v *view) (*pebble.Iterator, error) {
+	it, err := e.db.NewIter(&pebble.IterOptions{
+		LowerBound: []byte{keyKey}, UpperBound: []byte{keyKey + 1},
+		UseL6Filters: int64(v.settled-v.First)*e.filterBytes < e.cache/4*3,
+	})
+	return it, asDamage(err)
 }
 
-// numbersAt reads the n numbers of a key of one letter; zeros if it does not exist.
-func (s *disk) numbersAt(letter byte, n int) ([]uint64, error) {
-	value, closer, err := s.db.Get([]byte{letter})
+// facts reads the facts of a settled document.
+func (e *engine) facts(slot uint64, words int, f *facts) (alive bool, err error) {
+	value, closer, err := e.db.Get(slotKey(make([]byte, 0, 9), keyFacts, slot))
 	if errors.Is(err, pebble.ErrNotFound) {
-		return make([]uint64, n), nil
+		return false, nil
+	}
+	if err == nil {
+		err = errors.Join(parseFacts(value, slot, words, f), closer.Close())
 	}
 	if err != nil {
-		return make([]uint64, n), fmt.Errorf("index: settled documents: %w", asDamage(err))
+		return false, fmt.Errorf("facts of slot %d: %w", slot, asDamage(err))
 	}
-	body, err := unseal(value, 0)
-	if err == nil && len(body) != 8*n {
-		err = errDamaged
-	}
-	if err != nil {
-		return make([]uint64, n), errors.Join(fmt.Errorf("index: settled documents: %w", err), closer.Close())
-	}
-	return numbers(nil, body), closer.Close()
+	return true, nil
 }
 
-// keyBytes returns the size on disk of keys and facts.
-func (s *disk) keyBytes() (n int64) {
-	if !s.onDisk || s.err() != nil {
-		return 0
+func (e *engine) hasFacts(slot uint64) bool {
+	_, closer, err := e.db.Get(slotKey(make([]byte, 0, 9), keyFacts, slot))
+	if err != nil {
+		return !errors.Is(err, pebble.ErrNotFound)
 	}
-	for _, kind := range []byte{keyKey, keyFacts} {
-		bytes, err := s.db.EstimateDiskUsage([]byte{kind}, []byte{kind + 1})
-		if err == nil {
-			n += int64(bytes)
-		}
-	}
-	return n
+	_ = closer.Close() // only releases memory
+	return true
 }

@@ -14,7 +14,7 @@ import (
 // settling moves documents from memory to the disk. The writer begins and ends it, which takes almost no time;
 // another goroutine does the work:
 //
-//	writer     beginSettling   keys of new documents go into another table from here on (view.frozen, view.older)
+//	writer     begin           keys of new documents go into another table from here on (view.frozen, view.older)
 //	goroutine  run     flush: the documents to settle are durable
 //	                   tables: g, keys, facts; keys of settled documents that have expired are removed
 //	                   ingest: all of these or none
@@ -26,7 +26,8 @@ import (
 // expired before that get no keys then; g tells which of them have keys on disk, to be removed.
 type settling struct {
 	tables
-	x      *Index
+	x      *collection
+	queue  *queue
 	view   *view // when it began: documents from settled up to Next
 	ready  uint64
 	from   uint64 // expired documents are removed from this slot
@@ -49,44 +50,56 @@ const keyParts = 1 << 10
 
 func partOf(print uint64) int { return int(print >> (table.PrintBits - 10)) }
 
+// A settler settles documents when memory holds many. It belongs to the writer; nil, it settles nothing.
+type settler struct {
+	x        *collection
+	folder   *folder
+	queue    *queue
+	applier  *applier
+	tailKeys int       // most keys that memory holds
+	ready    uint64    // documents before this slot have keys and facts on disk, settled or not
+	late     late      // changes to documents that are being settled
+	current  *settling // nil: no documents are being settled
+}
+
 // settle settles documents if memory holds half of the keys that it may hold, or all documents at once. It is
 // called after each batch, and ends a settling that is done.
-func (s *disk) settle(x *Index, all bool) error {
-	if !s.onDisk {
+func (s *settler) settle(all bool) error {
+	if s == nil {
 		return nil
 	}
 	if all {
-		if err := s.finishSettling(x); err != nil || x.view.Load().settled == x.view.Load().Next {
+		if err := s.finish(); err != nil || s.x.view.Load().settled == s.x.view.Load().Next {
 			return err
 		}
-		s.beginSettling(x)
-		return s.finishSettling(x)
+		s.begin()
+		return s.finish()
 	}
-	keys := x.view.Load().table.Len()
-	if w := s.settling; w != nil && !w.hasEnded() && keys < s.tailKeys {
+	keys := s.x.view.Load().table.Len()
+	if w := s.current; w != nil && !w.hasEnded() && keys < s.tailKeys {
 		w.slow(float64(keys) / float64(s.tailKeys/2))
 		return nil
 	}
-	if err := s.finishSettling(x); err != nil {
+	if err := s.finish(); err != nil {
 		return err
 	}
 	if keys >= s.tailKeys/2 {
-		s.beginSettling(x)
+		s.begin()
 	}
 	return nil
 }
 
-// beginSettling begins to settle the documents in memory.
-func (s *disk) beginSettling(x *Index) {
-	v := *x.view.Load()
-	v.frozen, v.older, v.table = v.Next, v.table, table.New(x.options.BucketCap)
-	x.view.Store(&v)
+// begin begins to settle the documents in memory.
+func (s *settler) begin() {
+	v := *s.x.view.Load()
+	v.frozen, v.older, v.table = v.Next, v.table, table.New(s.x.options.BucketCap)
+	s.x.view.Store(&v)
 	w := &settling{
-		tables: tables{s: s, full: tableFile, plain: true}, x: x, view: &v, ready: s.ready,
-		from: s.trimmed, to: v.First, most: s.tailKeys, finder: newFinder(x), ended: make(chan struct{}),
+		tables: tables{folder: s.folder, engine: s.queue.engine, full: tableFile, plain: true}, x: s.x, queue: s.queue, view: &v, ready: s.ready,
+		from: s.applier.trimmed, to: v.First, most: s.tailKeys, finder: newFinder(s.x), ended: make(chan struct{}),
 	}
 	w.work = int64(v.older.Len()) + factsWork*int64(v.Next-v.settled) + removeWork*int64(w.to-w.from) + 1
-	s.settling = w
+	s.current = w
 	go func() {
 		defer close(w.ended)
 		if w.err = w.run(); w.err != nil {
@@ -127,24 +140,24 @@ func (w *settling) slow(filled float64) {
 	}
 }
 
-// finishSettling waits for the documents that are being settled, if any, and shows them as settled.
-func (s *disk) finishSettling(x *Index) error {
-	w := s.settling
-	if w == nil {
+// finish waits for the documents that are being settled, if any, and shows them as settled.
+func (s *settler) finish() error {
+	if s == nil || s.current == nil {
 		return nil
 	}
+	w := s.current
 	<-w.ended
-	s.settling = nil
+	s.current = nil
 	if w.err != nil {
 		return w.err
 	}
 	frozen := w.view.Next
-	b := s.db.NewBatch()
+	b := s.queue.engine.db.NewBatch()
 	var err error
-	for _, k := range x.late.keys {
+	for _, k := range s.late.keys {
 		err = errors.Join(err, k.put(b))
 	}
-	for _, slot := range x.late.dead {
+	for _, slot := range s.late.dead {
 		err = errors.Join(err, b.Delete(slotKey(nil, keyFacts, slot), nil))
 	}
 	from := w.view.settled &^ (chunkDocs - 1)
@@ -156,37 +169,37 @@ func (s *disk) finishSettling(x *Index) error {
 			err = errors.Join(err, b.DeleteRange(slotKey(nil, gone.kind, gone.from), slotKey(nil, gone.kind, gone.to), nil))
 		}
 	}
-	if err = errors.Join(err, b.Set([]byte{keyTail}, tail(x.counts.live.Load(), frozen, w.to), nil)); err != nil {
+	if err = errors.Join(err, b.Set([]byte{keyTail}, tail(s.x.counts.live.Load(), frozen, w.to), nil)); err != nil {
 		return err
 	}
-	if err := s.commit(b); err != nil {
+	if err := s.queue.commit(b); err != nil {
 		return err
 	}
-	s.trimmed, s.ready = w.to, frozen
-	x.late = late{}
-	shown := *x.view.Load()
+	s.applier.trimmed, s.ready = w.to, frozen
+	s.late = late{}
+	shown := *s.x.view.Load()
 	shown.settled, shown.frozen, shown.older = frozen, frozen, nil
 	shown.letGo(frozen)
-	x.view.Store(&shown)
+	s.x.view.Store(&shown)
 	return nil
 }
 
-// stopSettling ends the goroutine that settles documents, if there is one, and discards its work.
-func (s *disk) stopSettling() {
-	if s.settling != nil {
-		s.settling.stopped.Store(true)
-		<-s.settling.ended
-		s.settling = nil
+// stop ends the goroutine that settles documents, if there is one, and discards its work.
+func (s *settler) stop() {
+	if s != nil && s.current != nil {
+		s.current.stopped.Store(true)
+		<-s.current.ended
+		s.current = nil
 	}
 }
 
 // run writes the tables with keys and facts, and gives them to the store. The documents themselves must be durable
 // before.
 func (w *settling) run() error {
-	if _, err := w.s.drain(); err != nil {
+	if _, err := w.queue.drain(); err != nil {
 		return err
 	}
-	if err := w.s.do(w.s.db.Flush); err != nil {
+	if err := w.engine.flush(); err != nil {
 		return err
 	}
 	expired, err := w.expired()
@@ -217,7 +230,7 @@ const mostLevels = 12
 // waitForRoom waits until Pebble has merged enough of the earlier tables.
 func (w *settling) waitForRoom() error {
 	for {
-		m, err := w.s.metrics()
+		m, err := w.engine.metrics()
 		if err != nil || m.Levels[0].Sublevels < mostLevels {
 			return err
 		}
@@ -262,7 +275,7 @@ func (w *settling) expired() (parts [][]entry, err error) {
 		return nil, err
 	}
 	enough := errors.New("enough")
-	err = w.s.each(keyRecord, w.from, min(w.view.First, w.view.settled), func(slot uint64, value []byte) error {
+	err = w.engine.each(keyRecord, w.from, min(w.view.First, w.view.settled), func(slot uint64, value []byte) error {
 		if n >= w.most {
 			w.to = slot // the rest waits for the next settling
 			return enough
@@ -299,7 +312,7 @@ func (w *settling) given(add func(slot uint64, keys []uint64)) error {
 	if w.ready <= v.settled {
 		return nil
 	}
-	return w.s.each(keyBlock, v.settled&^(chunkDocs-1), w.ready, func(start uint64, value []byte) error {
+	return w.engine.each(keyBlock, v.settled&^(chunkDocs-1), w.ready, func(start uint64, value []byte) error {
 		body, err := unseal(value, start)
 		if err != nil {
 			return err

@@ -1,11 +1,9 @@
 package index
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"strings"
 
 	"github.com/cockroachdb/pebble/v2/objstorage/objstorageprovider"
@@ -21,15 +19,16 @@ const settleFile = "settle"
 // tables writes tables of the store, in the order of keys, which Pebble ingests unchanged. It belongs
 // to one goroutine; put starts another one that waits for the disk.
 type tables struct {
-	s     *disk
-	name  string // tells its files from those of other tables at the same time
-	full  uint64 // bytes after which a table is complete
-	plain bool   // values are hashes, which no compression makes smaller
-	n     int    // number of files begun
-	paths []string
-	w     *sstable.Writer // nil: no table is begun
-	since int             // bytes put since the table's size was last asked for
-	given chan error      // receives the result of the last hand-over by put; nil: none is under way
+	folder *folder
+	engine *engine
+	name   string // tells its files from those of other tables at the same time
+	full   uint64 // bytes after which a table is complete
+	plain  bool   // values are hashes, which no compression makes smaller
+	n      int    // number of files begun
+	paths  []string
+	w      *sstable.Writer // nil: no table is begun
+	since  int             // bytes put since the table's size was last asked for
+	given  chan error      // receives the result of the last hand-over by put; nil: none is under way
 }
 
 // askAfter is how many bytes are put into a table before its size is asked for again. Asking takes as
@@ -58,15 +57,15 @@ func (t *tables) begin() error {
 	if t.w != nil {
 		return nil
 	}
-	path := filepath.Join(t.s.dir, fmt.Sprint(settleFile, t.name, t.n, newSuffix))
-	f, err := t.s.fs.Create(path) // not the guarded file system: here an error can be returned
+	path := t.folder.path(fmt.Sprint(settleFile, t.name, t.n, newSuffix))
+	f, err := t.folder.fs.Create(path) // not the guarded file system: here an error can be returned
 	if err != nil {
 		return err
 	}
 	t.n++
 	t.paths = append(t.paths, path)
-	format := t.s.db.FormatMajorVersion().MaxTableFormat()
-	o := t.s.options.MakeWriterOptions(1, format) // 0 does not compress, and a table of the lowest level has no deletions
+	format := t.engine.db.FormatMajorVersion().MaxTableFormat()
+	o := t.engine.options.MakeWriterOptions(1, format) // 0 does not compress, and a table of the lowest level has no deletions
 	if t.plain {
 		o.Compression = sstable.NoCompression
 	}
@@ -98,14 +97,7 @@ func (t *tables) taken() error {
 func (t *tables) ingest() error {
 	paths := t.paths
 	t.paths = nil
-	return t.s.ingest(paths)
-}
-
-func (s *disk) ingest(paths []string) error {
-	if len(paths) == 0 {
-		return nil
-	}
-	return s.do(func() error { return s.db.Ingest(context.Background(), paths) })
+	return t.engine.ingest(paths)
 }
 
 // handOver completes the current table, and gives all tables to the store.
@@ -128,7 +120,7 @@ func (t *tables) put(key, value []byte) error {
 		go func() {
 			err := w.Close()
 			if err == nil {
-				err = t.s.ingest(paths)
+				err = t.engine.ingest(paths)
 			}
 			given <- err
 		}()
@@ -139,7 +131,7 @@ func (t *tables) put(key, value []byte) error {
 func (t *tables) abort() error {
 	err := t.end()
 	for _, path := range t.paths {
-		if e := t.s.fs.Remove(path); !errors.Is(e, fs.ErrNotExist) {
+		if e := t.folder.fs.Remove(path); !errors.Is(e, fs.ErrNotExist) {
 			err = errors.Join(err, e)
 		}
 	}
@@ -165,15 +157,4 @@ func (t *tables) unset(key []byte) error {
 
 func isSettleFile(name string) bool {
 	return strings.HasPrefix(name, settleFile) && strings.HasSuffix(name, newSuffix)
-}
-
-// sweep removes the files of a process that ended while it settled documents or made the index.
-func (s *disk) sweep() error {
-	names, err := s.fs.List(s.dir)
-	for _, name := range names {
-		if name == begunFile || isSettleFile(name) {
-			err = errors.Join(err, s.fs.Remove(filepath.Join(s.dir, name)))
-		}
-	}
-	return err
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
-	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/recipe"
 )
 
@@ -26,17 +25,17 @@ func (d Damage) Error() string { return d.What + ": " + d.Err.Error() }
 // part of the check, and is reported with the file. Verify returns how many documents it has read. The index
 // can be used meanwhile, but must not be closed.
 func (x *Index) Verify(ctx context.Context, told func(Damage)) (documents int64, err error) {
-	s, ok := x.store.(*disk)
+	s, ok := x.store.(*diskStore)
 	if !ok {
 		return 0, errors.New("index: it is in memory, there is nothing to check")
 	}
-	if _, err := s.drain(); err != nil {
+	if _, err := s.queue.drain(); err != nil {
 		return 0, err
 	}
-	c := &checking{x: x, s: s, view: x.view.Load(), told: told, finder: newFinder(x), maker: x.options.Recipe.NewMaker(recipe.MakerOptions{Signature: true})}
+	c := &checking{x: x.collection, engine: s.engine, view: x.view.Load(), told: told, finder: newFinder(x.collection), maker: x.options.Recipe.NewMaker(recipe.MakerOptions{Signature: true})}
 	c.buckets = buckets{view: c.view, most: x.options.BucketCap}
 	defer func() { err = errors.Join(err, c.buckets.close(), c.lookup.close()) }()
-	if c.lookup, err = s.newIDLookup(); err != nil {
+	if c.lookup, err = s.engine.newIDLookup(c.view.Next); err != nil {
 		return 0, err
 	}
 	for _, part := range []func(context.Context) error{c.settled, c.blocks, c.records, c.keys, c.ids, c.notes, c.history} {
@@ -52,8 +51,8 @@ func (x *Index) Verify(ctx context.Context, told func(Damage)) (documents int64,
 
 // checking is one check.
 type checking struct {
-	x         *Index
-	s         *disk
+	x         *collection
+	engine    *engine
 	view      *view
 	told      func(Damage)
 	finder    *finder
@@ -75,7 +74,7 @@ func (c *checking) settled(ctx context.Context) error {
 		return nil
 	}
 	c.known = newSlotSet(c.view.settled - c.view.First)
-	return c.s.each(keyFacts, c.view.First, c.view.settled, func(slot uint64, _ []byte) error {
+	return c.engine.each(keyFacts, c.view.First, c.view.settled, func(slot uint64, _ []byte) error {
 		c.known.set(slot - c.view.First)
 		return ctx.Err()
 	})
@@ -89,7 +88,7 @@ func (c *checking) has(slot uint64) bool {
 
 // blocks checks that memory agrees with the blocks.
 func (c *checking) blocks(ctx context.Context) error {
-	return c.s.each(keyBlock, max(c.view.First, c.view.settled)&^(chunkDocs-1), c.view.Next, func(start uint64, value []byte) error {
+	return c.engine.each(keyBlock, max(c.view.First, c.view.settled)&^(chunkDocs-1), c.view.Next, func(start uint64, value []byte) error {
 		body, err := unseal(value, start)
 		if err == nil {
 			_, err = parseBlock(body, c.x.judge.words, func(i int, d *arrival, dead bool) error {
@@ -116,11 +115,11 @@ func (c *checking) records(ctx context.Context) error {
 			}
 		}
 	}
-	err := c.s.each(keyRecord, c.view.First, c.view.Next, func(slot uint64, value []byte) error {
+	err := c.engine.each(keyRecord, c.view.First, c.view.Next, func(slot uint64, value []byte) error {
 		missing(slot)
 		want = slot + 1
 		if !c.has(slot) {
-			if slot < c.view.settled && c.s.hasKey(slotKey(nil, keyRecord, slot)) {
+			if slot < c.view.settled && c.engine.hasKey(slotKey(nil, keyRecord, slot)) {
 				c.tell(fmt.Errorf("%w: time, digest and sketch are missing", errDamaged), "document of slot %d", slot)
 			}
 			return ctx.Err() // nil: it has gone meanwhile
@@ -189,10 +188,10 @@ func (c *checking) linked(slot uint64, r record) (err error) {
 			missing, err = c.missing(slot, a.keys)
 		}
 	}
-	if err != nil || len(missing) == 0 || !c.s.hasFacts(slot) {
+	if err != nil || len(missing) == 0 || !c.engine.hasFacts(slot) {
 		return err
 	}
-	if !c.x.expires() && !slices.Contains(missing, a.ways-1) {
+	if !c.x.window.expires() && !slices.Contains(missing, a.ways-1) {
 		before := *c.view
 		before.Next = slot
 		if copies, err := c.finder.copies(&before, a.keys[a.ways-1], a.digest); err != nil || len(copies) > 0 {
@@ -219,16 +218,16 @@ func (c *checking) missing(slot uint64, keys []uint64) (missing []int, err error
 
 // keys checks that keys on disk lead to documents.
 func (c *checking) keys(ctx context.Context) error {
-	if !c.s.onDisk {
+	if !c.engine.onDisk {
 		return nil
 	}
-	it, err := c.s.newBuckets(c.view)
+	it, err := c.engine.newBuckets(c.view)
 	if err != nil {
 		return err
 	}
 	return eachValue(ctx, it, func(key, _ []byte) {
 		k, err := parseKeyOf(key)
-		if err == nil && k.slot >= c.view.First && k.slot < c.view.settled && !c.has(k.slot) && c.s.hasKey(key) {
+		if err == nil && k.slot >= c.view.First && k.slot < c.view.settled && !c.has(k.slot) && c.engine.hasKey(key) {
 			err = fmt.Errorf("%w: it leads to slot %d, where there is no document", errDamaged, k.slot)
 		}
 		if err != nil {
@@ -239,7 +238,7 @@ func (c *checking) keys(ctx context.Context) error {
 
 // ids checks that ids lead to documents that have them.
 func (c *checking) ids(ctx context.Context) error {
-	it, err := c.s.ofKind(keyID)
+	it, err := c.engine.ofKind(keyID)
 	if err != nil {
 		return err
 	}
@@ -257,7 +256,7 @@ func (c *checking) ids(ctx context.Context) error {
 
 // notes checks the notes.
 func (c *checking) notes(ctx context.Context) error {
-	it, err := c.s.ofKind(keyNote)
+	it, err := c.engine.ofKind(keyNote)
 	if err != nil {
 		return err
 	}
@@ -282,84 +281,45 @@ func eachValue(ctx context.Context, it *pebble.Iterator, visit func(key, value [
 
 // history checks the remembered hashes.
 func (c *checking) history(ctx context.Context) error {
-	return c.x.History(func([]uint64) error { return ctx.Err() })
+	return c.engine.history(func([]uint64) error { return ctx.Err() })
 }
 
 // Compact makes the folder as small as possible: it removes the data of deleted documents, and has Pebble
 // rewrite all its tables. Writers wait meanwhile. Slots do not change.
 func (x *Index) Compact(ctx context.Context) error {
-	s, ok := x.store.(*disk)
+	s, ok := x.store.(*diskStore)
 	if !ok {
 		return errors.New("index: it is in memory, there is nothing to compact")
 	}
-	x.write.Lock()
-	defer x.write.Unlock()
-	if err := x.err(); err != nil {
+	x.lock.Lock()
+	defer x.lock.Unlock()
+	if err := x.writer.err(); err != nil {
 		return err
 	}
-	if err := s.settle(x, true); err != nil {
-		return x.fail(err)
+	if err := s.settle(true); err != nil {
+		return x.writer.fail(err)
 	}
-	if _, err := s.drain(); err != nil {
-		return x.fail(err)
+	if _, err := s.queue.drain(); err != nil {
+		return x.writer.fail(err)
 	}
 	v := x.view.Load()
 	for from := max(v.First, v.settled) &^ (chunkDocs - 1); from < v.Next; from += chunkDocs {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := s.compactChunk(x, v, from); err != nil {
-			return x.fail(err)
+		if err := s.compactChunk(v, from); err != nil {
+			return x.writer.fail(err)
 		}
 	}
-	if err := s.sync(); err != nil {
-		return x.fail(err)
+	if err := s.queue.sync(); err != nil {
+		return x.writer.fail(err)
 	}
-	if err := s.do(s.db.Flush); err != nil {
-		return x.fail(err)
+	if err := s.engine.flush(); err != nil {
+		return x.writer.fail(err)
 	}
-	err := s.do(func() error { return s.db.Compact(ctx, []byte{0}, []byte{0xff}, true) })
+	err := s.engine.do(func() error { return s.engine.db.Compact(ctx, []byte{0}, []byte{0xff}, true) })
 	if err != nil && ctx.Err() == nil {
-		return x.fail(err)
+		return x.writer.fail(err)
 	}
 	return err
-}
-
-// compactChunk merges the blocks of a chunk into one, without the data of dead documents.
-func (s *disk) compactChunk(x *Index, v *view, from uint64) error {
-	to := min(from+chunkDocs, v.Next)
-	var docs []arrival
-	var start uint64
-	blocks := 0
-	err := s.each(keyBlock, from, to, func(at uint64, value []byte) error {
-		body, err := unseal(value, at)
-		if err != nil {
-			return fmt.Errorf("block of slot %d: %w", at, err)
-		}
-		if blocks++; blocks == 1 {
-			start = at
-		}
-		_, err = parseBlock(body, x.judge.words, func(_ int, d *arrival, dead bool) error {
-			docs = append(docs, arrival{keys: slices.Clone(d.keys), digest: d.digest, words: slices.Clone(d.words), time: d.time})
-			return nil
-		})
-		return err
-	})
-	if err != nil || blocks == 0 {
-		return err
-	}
-	b := s.db.NewBatch()
-	block := appendBlock(nil, x.judge.words, docs, func(i int) bool {
-		slot := start + uint64(i)
-		return slot < v.First || v.chunk(slot).isDead(slot)
-	})
-	err = errors.Join(
-		b.DeleteRange(slotKey(nil, keyBlock, from), slotKey(nil, keyBlock, to), nil),
-		b.DeleteRange(slotKey(nil, keyDead, from), slotKey(nil, keyDead, to), nil),
-		b.Set(slotKey(nil, keyBlock, start), seal(block, durable.Checksum(0, block), start), nil),
-	)
-	if err != nil {
-		return err
-	}
-	return s.commit(b)
 }

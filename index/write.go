@@ -1,181 +1,80 @@
 package index
 
 import (
-	"bytes"
+	"fmt"
 
 	"github.com/alike-dev/alike/index/internal/table"
+	"github.com/alike-dev/alike/internal/durable"
 )
 
-// Check decides about the documents of a batch of NewCheck in order: a document that is similar to no document
-// in the collection is added, and later ones are compared with it too. emit, if not nil, receives the verdicts
-// before anything is stored. So if emit writes output, no document is stored without its output. If emit returns
-// an error, nothing is stored and the index is read-only from then on. Verdicts are valid until the batch is
-// reset.
-//
-// Search sees the added documents when Check has returned; they survive a crash when Sync has
-// returned. A crash keeps all documents of one call or none.
-func (x *Index) Check(b *Batch, emit func([]Verdict) error) ([]Verdict, error) {
-	if !b.check {
-		panic("index: Check wants a batch of NewCheck")
-	}
-	x.write.Lock()
-	defer x.write.Unlock()
-	if err := x.err(); err != nil {
-		return nil, err
-	}
-	if b.err != nil {
-		return nil, b.err
-	}
-	if err := x.hasRoom(); err != nil {
-		return nil, err
-	}
-	x.begin(x.view.Load(), b)
-	b.verdicts = b.verdicts[:0]
-	for i := range b.docs {
-		v, err := x.decide(b, &b.docs[i])
-		if err != nil {
-			return nil, x.fail(err)
-		}
-		b.verdicts = append(b.verdicts, v)
-	}
-	if emit != nil {
-		if err := emit(b.verdicts); err != nil {
-			return nil, x.fail(err)
-		}
-	}
-	return b.verdicts, x.commit()
+// A writer makes the changes of one batch after the other, and publishes each as a view. It belongs to one goroutine
+// at a time: the one that holds Index.lock.
+type writer struct {
+	*collection
+	changes // of the current batch
+	finder  *finder
+	marks   []mark
+	failed  error
+	asked   uint64 // number of slots when memory was last known to have room
 }
 
-// CheckOne is Check for one document.
-func (x *Index) CheckOne(d Document) (Verdict, error) {
-	b, _ := x.batches.Get().(*Batch)
-	if b == nil {
-		b = x.NewCheck()
-	}
-	defer x.batches.Put(b)
-	b.Reset()
-	b.Add(d)
-	verdicts, err := x.Check(b, nil)
-	if err != nil {
-		return Verdict{}, err
-	}
-	v := verdicts[0]
-	v.Of = bytes.Clone(v.Of)
-	for i := range v.Columns {
-		v.Columns[i] = bytes.Clone(v.Columns[i])
-	}
-	return v, nil
-}
-
-// Add adds the documents of a batch of NewBatch, whether or not they are similar to others. With Options.ByID a
-// document replaces one with the same id, but see Document.Made; Batch.Replaced and Batch.Apart then count.
-// Check says when searches see them and when they survive a crash.
-func (x *Index) Add(b *Batch) error {
-	x.write.Lock()
-	defer x.write.Unlock()
-	if err := x.err(); err != nil {
-		return err
-	}
-	if err := x.hasRoom(); err != nil {
-		return err
-	}
-	x.begin(x.view.Load(), b)
-	for i := range b.docs {
-		p := &b.docs[i]
-		x.tick(p)
-		if x.tooLate(p.time) {
-			x.counts.late.Add(1)
-			continue
-		}
-		a := b.arrival(p)
-		if x.options.ByID {
-			if err := x.take(b, &a, p.made); err != nil {
-				return x.fail(err)
-			}
-		}
-		if err := x.insert(a); err != nil {
-			return x.fail(err)
-		}
-	}
-	return x.commit()
-}
-
-// Delete removes the documents with the ids, which needs Options.ByID, and returns how many documents
-// it removed.
-func (x *Index) Delete(ids ...[]byte) (n int, err error) {
-	if !x.options.ByID {
-		return 0, errNoIDs
-	}
-	x.write.Lock()
-	defer x.write.Unlock()
-	if err := x.err(); err != nil {
-		return 0, err
-	}
-	x.begin(x.view.Load(), nil)
-	for _, id := range ids {
-		before := len(x.dead)
-		if err := x.replace(id); err != nil {
-			return 0, x.fail(err)
-		}
-		n += len(x.dead) - before
-	}
-	x.counts.deleted.Add(int64(n))
-	return n, x.commit()
+func newWriter(c *collection) *writer {
+	return &writer{collection: c, changes: changes{named: map[string]uint64{}}, finder: newFinder(c)}
 }
 
 // decide decides about one document of a batch.
-func (x *Index) decide(b *Batch, p *prepared) (Verdict, error) {
-	x.counts.checked.Add(1)
-	if err := x.findOriginal(b, p); err != nil {
+func (w *writer) decide(b *Batch, p *prepared) (Verdict, error) {
+	w.counts.checked.Add(1)
+	if err := w.findOriginal(b, p); err != nil {
 		return Verdict{}, err
 	}
-	late := x.tooLate(p.time)
+	late := w.window.tooLate(p.time)
 	switch {
 	case p.found:
-		return x.duplicate(b, p, late)
+		return w.duplicate(b, p, late)
 	case late:
-		x.counts.late.Add(1)
+		w.counts.late.Add(1)
 		return Verdict{New: true, Late: true}, nil
 	}
-	v := Verdict{New: true, Slot: x.next}
-	return v, x.insert(b.arrival(p))
+	v := Verdict{New: true, Slot: w.next}
+	return v, w.insert(b.arrival(p))
 }
 
 // findOriginal completes the search that the batch has made in its view: the document that it has found may have
 // gone since, and documents that were added since may be similar.
-func (x *Index) findOriginal(b *Batch, p *prepared) (err error) {
-	x.tick(p)
-	now := table.Range{First: x.growing.First, Next: x.next}
-	grown := x.growing
+func (w *writer) findOriginal(b *Batch, p *prepared) (err error) {
+	p.tick(&w.window)
+	now := table.Range{First: w.growing.First, Next: w.next}
+	grown := w.growing
 	grown.Range = now
 	look := b.view.after(now)
 	if p.found {
 		alive := p.slot >= grown.First
 		if alive {
-			if alive, err = grown.facts(p.slot, &x.finder.held); err != nil {
+			if alive, err = grown.facts(p.slot, &w.finder.held); err != nil {
 				return err
 			}
 		}
-		if !alive || x.tooLate(x.finder.held.time) {
+		if !alive || w.window.tooLate(w.finder.held.time) {
 			look, p.found = now, false // the document has gone
 		}
 	}
-	if !p.timed && x.options.Window.Age > 0 {
+	if !p.timed && w.window.Age > 0 {
 		look, p.found = now, false // the batch searched with another time
 	}
 	if p.found {
 		return nil
 	}
-	q := b.query(p, func() []uint64 { return x.finder.querySet(of(b.bytes, p.record)) })
-	p.slot, p.similarity, p.found, err = x.finder.oldest(&grown, look, q, x.read)
+	q := b.query(p, func() []uint64 { return w.finder.querySet(within(b.bytes, p.record)) })
+	p.slot, p.similarity, p.found, err = w.finder.oldest(&grown, look, q, w.read)
 	return err
 }
 
 // duplicate returns the verdict on a document for which a similar one was found, and refreshes that one.
-func (x *Index) duplicate(b *Batch, p *prepared, late bool) (v Verdict, err error) {
-	x.counts.duplicates.Add(1)
+func (w *writer) duplicate(b *Batch, p *prepared, late bool) (v Verdict, err error) {
+	w.counts.duplicates.Add(1)
 	v = Verdict{Slot: p.slot, Similarity: p.similarity, Late: late}
-	r, err := x.read(p.slot)
+	r, err := w.read(p.slot)
 	if err != nil {
 		return v, err
 	}
@@ -189,32 +88,18 @@ func (x *Index) duplicate(b *Batch, p *prepared, late bool) (v Verdict, err erro
 			return v, err
 		}
 	}
-	if x.options.Window.Refresh && !late {
-		err = x.refresh(p.slot, p.time, r)
+	if w.window.Refresh && !late {
+		err = w.refresh(p.slot, p.time, r)
 	}
 	return v, err
 }
 
 // read reads a document of the collection or of the current batch.
-func (x *Index) read(slot uint64) (record, error) {
-	if slot < x.shown.Next {
-		return x.finder.read(x.shown)(slot)
+func (w *writer) read(slot uint64) (record, error) {
+	if slot < w.shown.Next {
+		return w.finder.read(w.shown)(slot)
 	}
-	return parseRecord(x.pending[slot-x.shown.Next].record)
-}
-
-// tick sets the time of a document that has none, and advances the clock to its time.
-func (x *Index) tick(p *prepared) {
-	if !p.timed {
-		p.time = x.untimed()
-	}
-	to := p.time
-	if now := x.options.Window.Now; now != nil {
-		to = min(to, now().Add(x.options.Window.Late).UnixNano())
-	}
-	if to > x.clock.Load() {
-		x.clock.Store(to)
-	}
+	return parseRecord(w.pending[slot-w.shown.Next].record)
 }
 
 // after returns the slots of a range that were added after a view was taken.
@@ -223,25 +108,25 @@ func (v *view) after(now table.Range) table.Range {
 }
 
 // refresh moves a document to the end of the window, with a new time.
-func (x *Index) refresh(slot uint64, at int64, r record) error {
-	a, err := x.finder.again(&x.growing, slot, r)
+func (w *writer) refresh(slot uint64, at int64, r record) error {
+	a, err := w.finder.again(&w.growing, slot, r)
 	if err != nil {
 		return err
 	}
 	a.time = max(a.time, at)
-	x.bury(slot, a.keys)
-	if err := x.insert(a); err != nil {
+	w.bury(slot, a.keys)
+	if err := w.insert(a); err != nil {
 		return err
 	}
-	x.counts.added.Add(-1)
-	x.counts.refreshed.Add(1)
+	w.counts.added.Add(-1)
+	w.counts.refreshed.Add(1)
 	return nil
 }
 
 // take makes the id of a document free for it: it names the document apart, or removes the one that has the id.
-func (x *Index) take(b *Batch, a *arrival, made bool) error {
+func (w *writer) take(b *Batch, a *arrival, made bool) error {
 	if made {
-		apart, err := x.nameApart(a)
+		apart, err := w.nameApart(a)
 		if err != nil {
 			return err
 		}
@@ -249,94 +134,94 @@ func (x *Index) take(b *Batch, a *arrival, made bool) error {
 			b.apart++
 		}
 	}
-	before := len(x.dead)
-	err := x.replace(a.id)
-	b.replaced += int64(len(x.dead) - before)
+	before := len(w.dead)
+	err := w.replace(a.id)
+	b.replaced += int64(len(w.dead) - before)
 	return err
 }
 
 // holderOf returns the slot of the document with an id.
-func (x *Index) holderOf(id []byte) (slot uint64, found bool, err error) {
-	if slot, found = x.named[string(id)]; !found {
-		slot, found, err = x.store.slotOf(id)
+func (w *writer) holderOf(id []byte) (slot uint64, found bool, err error) {
+	if slot, found = w.named[string(id)]; !found {
+		slot, found, err = w.store.slotOf(id)
 	}
-	return slot, found && x.growing.living(slot), err
+	return slot, found && w.growing.living(slot), err
 }
 
 // replace removes the document with an id, if there is one.
-func (x *Index) replace(id []byte) error {
-	slot, found, err := x.holderOf(id)
+func (w *writer) replace(id []byte) error {
+	slot, found, err := w.holderOf(id)
 	if err != nil || !found {
 		return err
 	}
-	r, err := x.read(slot)
+	r, err := w.read(slot)
 	if err != nil {
 		return err
 	}
-	a, err := x.finder.again(&x.growing, slot, r)
+	a, err := w.finder.again(&w.growing, slot, r)
 	if err != nil {
 		return err
 	}
-	x.bury(slot, a.keys)
-	if err := x.promote(&a); err != nil {
+	w.bury(slot, a.keys)
+	if err := w.promote(&a); err != nil {
 		return err
 	}
-	x.dropped = append(x.dropped, a.id)
-	delete(x.named, string(id))
+	w.dropped = append(w.dropped, a.id)
+	delete(w.named, string(id))
 	return nil
 }
 
 // promote is called when a document has gone: its first copy gets the keys by which it was found. See
 // keysOf.
-func (x *Index) promote(gone *arrival) error {
+func (w *writer) promote(gone *arrival) error {
 	if gone.ways == 0 {
 		return nil
 	}
-	grown := x.growing
-	grown.Range = table.Range{First: x.growing.First, Next: x.next}
-	copies, err := x.finder.copies(&grown, gone.keys[gone.ways-1], gone.digest)
+	grown := w.growing
+	grown.Range = table.Range{First: w.growing.First, Next: w.next}
+	copies, err := w.finder.copies(&grown, gone.keys[gone.ways-1], gone.digest)
 	if len(copies) == 0 {
 		return err
 	}
 	first := copies[0]
 	for i, key := range gone.keys {
 		if i != gone.ways-1 {
-			x.unlink(key, first) // a copy that was added before it has them already
-			x.link(key, first)
+			w.unlink(key, first) // a copy that was added before it has them already
+			w.link(key, first)
 		}
 	}
 	return err
 }
 
 // insert gives a document the next slot.
-func (x *Index) insert(a arrival) error {
-	slot := x.next
-	x.growing = x.growing.extended(slot, x.store.inMemory())
-	c := x.growing.chunk(slot)
+func (w *writer) insert(a arrival) error {
+	slot := w.next
+	w.growing = w.growing.extended(slot, w.store.inMemory())
+	c := w.growing.chunk(slot)
 	c.times[slot%chunkDocs], c.digests[slot%chunkDocs] = a.time, a.digest
-	copy(c.signature(slot, x.judge.words), a.words)
-	now := table.Range{First: x.growing.First, Next: slot}
-	keys, err := x.keysOf(&a, now)
+	copy(c.signature(slot, w.judge.words), a.words)
+	now := table.Range{First: w.growing.First, Next: slot}
+	keys, err := w.keysOf(&a, now)
 	if err != nil {
 		return err
 	}
 	for _, key := range keys {
-		if !x.growing.table.Insert(key, slot, now) {
-			x.counts.full.Add(1)
+		if !w.growing.table.Insert(key, slot, now) {
+			w.counts.full.Add(1)
 		}
 	}
-	x.pending = append(x.pending, a)
-	if x.options.ByID {
-		x.named[string(a.id)] = slot
+	w.pending = append(w.pending, a)
+	if w.options.ByID {
+		w.named[string(a.id)] = slot
 	}
-	x.next++
-	defer x.expire()
-	x.counts.added.Add(1)
-	x.counts.live.Add(1)
-	if last := len(x.marks) - 1; x.options.Window.Age > 0 && (last < 0 || x.clock.Load()-x.marks[last].clock >= x.markEvery()) {
-		x.marks = append(x.marks, mark{x.next, x.clock.Load()})
-	} else if last >= 0 && x.marks[last].clock == x.clock.Load() {
-		x.marks[last].slot = x.next
+	w.next++
+	defer w.expire()
+	w.counts.added.Add(1)
+	w.counts.live.Add(1)
+	if now := w.window.clock.Load(); w.window.Age > 0 && w.window.due(w.marks, now) {
+		w.marks = append(w.marks, mark{w.next, now})
+	} else if last := len(w.marks) - 1; last >= 0 && w.marks[last].clock == now {
+		w.marks[last].slot = w.next
 	}
 	return nil
 }
@@ -344,13 +229,13 @@ func (x *Index) insert(a arrival) error {
 // keysOf returns the keys that a document gets in the table. Where nothing expires, a copy of an
 // earlier document gets only the key of its digest, since searches find the earlier document and look
 // up its copies by that: a million copies do not fill buckets that others need.
-func (x *Index) keysOf(a *arrival, now table.Range) ([]uint64, error) {
-	if a.ways == 0 || x.expires() {
+func (w *writer) keysOf(a *arrival, now table.Range) ([]uint64, error) {
+	if a.ways == 0 || w.window.expires() {
 		return a.keys, nil
 	}
-	grown := x.growing
+	grown := w.growing
 	grown.Range = now
-	copies, err := x.finder.copies(&grown, a.keys[a.ways-1], a.digest)
+	copies, err := w.finder.copies(&grown, a.keys[a.ways-1], a.digest)
 	if len(copies) > 0 {
 		return a.keys[a.ways-1 : a.ways], err
 	}
@@ -358,72 +243,134 @@ func (x *Index) keysOf(a *arrival, now table.Range) ([]uint64, error) {
 }
 
 // bury removes a document, and its keys, from the collection.
-func (x *Index) bury(slot uint64, keys []uint64) {
-	if slot < x.growing.settled {
-		x.growing.gone[slot] = true
-	} else if !x.growing.chunk(slot).bury(slot) {
+func (w *writer) bury(slot uint64, keys []uint64) {
+	if slot < w.growing.settled {
+		w.growing.gone[slot] = true
+	} else if !w.growing.chunk(slot).bury(slot) {
 		return
-	} else if slot < x.growing.frozen {
-		x.late.dead = append(x.late.dead, slot)
+	} else if slot < w.growing.frozen {
+		w.late.dead = append(w.late.dead, slot)
 	}
 	for _, key := range keys {
-		x.unlink(key, slot)
+		w.unlink(key, slot)
 	}
-	x.dead = append(x.dead, slot)
-	x.counts.live.Add(-1)
-}
-
-// link gives the key to a document of the collection; unlink removes it.
-func (x *Index) link(key, slot uint64) {
-	if x.onDisk(key, slot, true) {
-		return
-	}
-	x.growing.tableOf(slot).Insert(key, slot, table.Range{First: x.growing.First, Next: x.next})
-}
-
-func (x *Index) unlink(key, slot uint64) {
-	if x.onDisk(key, slot, false) {
-		return
-	}
-	first := x.growing.First
-	if slot < x.growing.frozen {
-		// The table then has the slot before first with this key. It has expired for readers, but
-		// must not be a slot that is being settled, or it would get the key on disk.
-		first = min(first, x.growing.settled)
-	}
-	x.growing.tableOf(slot).Remove(key, slot, table.Range{First: first, Next: x.next})
-}
-
-// onDisk records that a document gains or loses a key, if its keys are on disk or on their way there.
-// It tells whether they are only on disk.
-func (x *Index) onDisk(key, slot uint64, has bool) bool {
-	k := keyOf{table.Print(key), slot, has}
-	switch {
-	case slot < x.growing.settled:
-		x.keyed = append(x.keyed, k)
-		return true
-	case slot < x.growing.frozen:
-		x.late.keys = append(x.late.keys, k)
-	}
-	return false
+	w.dead = append(w.dead, slot)
+	w.counts.live.Add(-1)
 }
 
 // commit stores the changes of the batch and shows them to readers.
-func (x *Index) commit() error {
-	if b := x.batch; b != nil && b.note != nil {
-		name, value := b.note(x.shown.Next, x.next)
-		x.notes = append(x.notes, noteOf{name, value})
+func (w *writer) commit() error {
+	if b := w.cargo; b != nil && b.note != nil {
+		name, value := b.note(w.shown.Next, w.next)
+		w.notes = append(w.notes, noteOf{name, value})
 	}
-	x.newest, x.documents = x.clock.Load(), x.counts.live.Load()
-	if err := x.store.apply(&x.changes); err != nil {
-		return x.fail(err)
+	w.newest, w.documents = w.window.clock.Load(), w.counts.live.Load()
+	if err := w.store.apply(&w.changes); err != nil {
+		return w.fail(err)
 	}
-	shown := x.growing
-	x.changes.shown = nil // so that memory that only it holds is released
-	shown.Next, shown.gone = x.next, nil
-	x.view.Store(&shown)
-	if err := x.store.settle(x, false); err != nil {
-		return x.fail(err)
+	shown := w.growing
+	w.changes.shown = nil // so that memory that only it holds is released
+	shown.Next, shown.gone = w.next, nil
+	w.view.Store(&shown)
+	if err := w.store.settle(false); err != nil {
+		return w.fail(err)
 	}
 	return nil
+}
+
+// nameApart gives a document with a made id another one for as long as another document has it. It tells whether
+// it did.
+func (w *writer) nameApart(a *arrival) (renamed bool, err error) {
+	mine, err := parseRecord(a.record)
+	if err != nil {
+		return false, err
+	}
+	for ; ; renamed = true {
+		slot, found, err := w.holderOf(mine.id)
+		if err != nil {
+			return renamed, err
+		}
+		if found {
+			its, err := w.read(slot)
+			if err != nil {
+				return renamed, err
+			}
+			if !its.same(&mine) {
+				mine = mine.renamedApart()
+				continue
+			}
+		}
+		if renamed {
+			a.id, a.record = mine.id, appendRecord(nil, mine)
+			a.sum = durable.Checksum(0, a.record)
+		}
+		return renamed, nil
+	}
+}
+
+// err is Err for a caller that has the lock.
+func (w *writer) err() error {
+	if err := w.store.err(); w.failed == nil && err != nil {
+		return w.fail(err)
+	}
+	return w.failed
+}
+
+// fail makes the index read-only. The changes of the current batch are never shown.
+func (w *writer) fail(err error) error {
+	if w.failed == nil {
+		w.counts.failed.Store(true)
+		w.failed = fmt.Errorf("%w: %w", ErrReadOnly, err)
+	}
+	return w.failed
+}
+
+// hasRoom is an error if memory has no room for more documents. It is cheap as long as few documents have
+// come since the last check.
+func (w *writer) hasRoom() error {
+	v := w.view.Load()
+	if w.ceiling.memory == 0 || v.Next < w.asked+chunkDocs {
+		return nil
+	}
+	held := v.table.Bytes() + v.slotBytes()
+	err := w.ceiling.fits(v.Next-v.First, held, held, w.ceiling.beside)
+	if err == nil {
+		w.asked = v.Next
+	}
+	return err
+}
+
+// slotsAtOnce is how many documents expire with one batch in addition to as many as it
+// brings, so that a pause of the stream does not make the index pause.
+const slotsAtOnce = 1 << 14
+
+// expire moves the start of the window. O(1) for each document that expires.
+func (w *writer) expire() {
+	if !w.window.expires() {
+		return
+	}
+	first := w.growing.First
+	most := w.shown.First + slotsAtOnce + uint64(len(w.pending))
+	step := func() {
+		if w.growing.living(first) {
+			w.counts.live.Add(-1)
+			w.counts.expired.Add(1)
+		}
+		first++
+	}
+	for docs := int64(w.window.Docs); docs > 0 && w.counts.live.Load() > docs && first < most; {
+		step()
+	}
+	for len(w.marks) > 0 && w.window.clock.Load()-w.marks[0].clock > w.window.stay() {
+		for first < w.marks[0].slot && first < most {
+			step()
+		}
+		if first < w.marks[0].slot {
+			break
+		}
+		w.marks = w.marks[1:]
+	}
+	if first > w.growing.First {
+		w.growing = w.growing.shortened(first)
+	}
 }

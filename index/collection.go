@@ -1,0 +1,78 @@
+package index
+
+import (
+	"errors"
+	"math"
+	"sync/atomic"
+
+	"github.com/alike-dev/alike/index/internal/table"
+	"github.com/alike-dev/alike/minhash"
+)
+
+// ErrReadOnly says that an index takes no more writes: an earlier write has failed, so that the
+// content of the disk is unknown, or the index was opened to be read only.
+var ErrReadOnly = errors.New("index is read-only")
+
+var errNoIDs = errors.New("index: documents are not known by their ids here: set ByID")
+
+// ErrClosed says that an index was closed.
+var ErrClosed = errors.New("index is closed")
+
+// A collection is what the readers and the writer of an index share. Readers take a view and look no further; only
+// the writer publishes another one.
+type collection struct {
+	options Options
+	judge   judge
+	apart   int // see judge.mostApart
+	scaled  minhash.Scaled
+	store   store
+	view    atomic.Pointer[view]
+	window  window
+	counts  counts
+	ceiling ceiling
+}
+
+// errGone says that a document no longer exists.
+var errGone = errors.New("document is gone")
+
+// counts are numbers of events since the index was opened.
+type counts struct {
+	checked, added, duplicates, late, refreshed, expired, deleted, full atomic.Int64
+	live                                                                atomic.Int64
+	failed                                                              atomic.Bool
+}
+
+// A store holds the records. Any number of goroutines may call get, sync and err; only the writer calls the other
+// methods.
+type store interface {
+	inMemory() bool
+	// get appends the record of a slot of the view, without its checksum; errGone if it has expired meanwhile.
+	get(v *view, slot uint64, dst []byte) ([]byte, error)
+	slotOf(id []byte) (slot uint64, found bool, err error)
+	// apply stores the changes of a batch. Readers may still read documents that expire with it.
+	apply(c *changes) error
+	// note returns the note with a name, nil if there is none.
+	note(name string) ([]byte, error)
+	sync() error
+	// err returns the error of a write after which the store takes no more writes, or nil.
+	err() error
+	// close ends the store; whole says that the writer has not failed, so that everything is to be kept.
+	close(whole bool) error
+	bytes(v *view) int64
+	keyBytes() int64
+	// settle begins to move documents from memory to the disk, if keys are on disk and there are enough of them,
+	// and ends what it began before; with all it moves all documents and waits for that.
+	settle(all bool) error
+}
+
+func newCollection(o Options) *collection {
+	x := &collection{options: o, judge: newJudge(o.Recipe)}
+	x.window.Window = o.Window
+	x.apart = x.judge.mostApart(o.Recipe, o.Recipe.Threshold())
+	if o.Containment > 0 {
+		x.scaled = o.scaled()
+	}
+	x.view.Store(&view{table: table.New(o.BucketCap), words: x.judge.words})
+	x.window.clock.Store(math.MinInt64)
+	return x
+}
