@@ -1,59 +1,95 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
-	"github.com/wcharczuk/go-chart/v2"
 
 	"github.com/alike-dev/alike"
+	"github.com/alike-dev/alike/eval"
 )
-
-// apart separates the names of the legend from its lines if letters are wider than those that the
-// chart measures.
-const apart = "          "
 
 // plotPoints is how many points of a curve are drawn at most.
 const plotPoints = 1000
 
+// The drawing, in pixels: the area of the curve stands at left and top.
+const (
+	plotWidth, plotHeight = 960, 560
+	plotLeft, plotTop     = 70, 60
+	areaWidth, areaHeight = plotWidth - plotLeft - 30, plotHeight - plotTop - 60
+)
+
 // plotJoinScores draws precision over recall, with the decision and the best cut, as SVG.
 func plotJoinScores(cmd *cobra.Command, path string, s *alike.JoinScores) error {
-	var recall, precision []float64
+	var curve []eval.Point
 	least := min(s.Decision.Precision, s.Best.Precision)
 	for i, p := range s.Curve {
 		if n := len(s.Curve); n <= plotPoints || i*plotPoints/n != (i+1)*plotPoints/n {
-			recall, precision = append(recall, p.Recall), append(precision, p.Precision)
+			curve = append(curve, p)
 			least = min(least, p.Precision)
 		}
 	}
-	if len(recall) < 2 {
-		return fmt.Errorf("--plot %s: %d points make no curve: too few pairs were considered", path, len(recall))
+	if len(curve) < 2 {
+		return fmt.Errorf("--plot %s: %d points make no curve: too few pairs were considered", path, len(curve))
 	}
-	var ticks []chart.Tick
+	d := drawing{floor: min(int(least*10), 9)}
+	d.axes()
+	d.add(`<polyline fill="none" stroke="#0074d9" points="`)
+	for _, p := range curve {
+		d.add("%.1f,%.1f ", d.x(p.Recall), d.y(p.Precision))
+	}
+	d.add("\"/>\n")
+	d.label(0, "#0074d9", "cut by probability")
+	d.point(1, "#00a03c", "decision", s.Decision.Precision, s.Decision.Recall)
+	d.point(2, "#d92b2b", "best cut", s.Best.Precision, s.Best.Recall)
+	d.add("</svg>\n")
+	return writeOutput(cmd, path, func(w io.Writer) error {
+		_, err := d.svg.WriteTo(w)
+		return err
+	})
+}
+
+// drawing is an SVG of precision over recall.
+type drawing struct {
+	svg   bytes.Buffer
+	floor int // the precision at the bottom, in tenths
+}
+
+func (d *drawing) add(format string, args ...any) { fmt.Fprintf(&d.svg, format, args...) }
+
+func (d *drawing) x(recall float64) float64 { return plotLeft + recall*areaWidth }
+
+func (d *drawing) y(precision float64) float64 {
+	floor := float64(d.floor) / 10
+	return plotTop + (1-precision)/(1-floor)*areaHeight
+}
+
+// axes begins the drawing with a line for each tenth.
+func (d *drawing) axes() {
+	d.add("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"sans-serif\" font-size=\"13\">\n", plotWidth, plotHeight)
+	d.add("<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n")
+	bottom := plotTop + areaHeight
 	for i := range 11 {
-		ticks = append(ticks, chart.Tick{Value: float64(i) / 10, Label: fmt.Sprintf("%.1f", float64(i)/10)})
+		x := d.x(float64(i) / 10)
+		d.add("<path stroke=\"#ddd\" d=\"M%.1f %dV%d\"/><text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%.1f</text>\n", x, plotTop, bottom, x, bottom+20, float64(i)/10)
 	}
-	floor := float64(int(least*10)) / 10
-	if floor >= 1 {
-		floor = 0.9
+	for i := d.floor; i <= 10; i++ {
+		y := d.y(float64(i) / 10)
+		d.add("<path stroke=\"#ddd\" d=\"M%d %.1fh%d\"/><text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.1f</text>\n", plotLeft, y, areaWidth, plotLeft-8, y+4, float64(i)/10)
 	}
-	point := func(name string, r, p float64, color int) chart.ContinuousSeries {
-		return chart.ContinuousSeries{Name: fmt.Sprintf("%s %.3f, %.3f", name, p, r) + apart, XValues: []float64{r, r}, YValues: []float64{p, p},
-			Style: chart.Style{StrokeWidth: 2, DotWidth: 5, DotColor: chart.GetDefaultColor(color), StrokeColor: chart.GetDefaultColor(color)}}
-	}
-	graph := chart.Chart{
-		Width: 960, Height: 560,
-		Background:     chart.Style{Padding: chart.Box{Top: 30, Left: 220, Right: 30, Bottom: 20}},
-		XAxis:          chart.XAxis{Name: "recall", Ticks: ticks, Range: &chart.ContinuousRange{Min: 0, Max: 1}},
-		YAxis:          chart.YAxis{Name: "precision", Ticks: ticks[int(floor*10+0.5):], Range: &chart.ContinuousRange{Min: floor, Max: 1}},
-		YAxisSecondary: chart.YAxis{Style: chart.Hidden()},
-		Series: []chart.Series{
-			chart.ContinuousSeries{Name: "cut by probability" + apart, XValues: recall, YValues: precision},
-			point("decision", s.Decision.Recall, s.Decision.Precision, 1),
-			point("best cut", s.Best.Recall, s.Best.Precision, 2),
-		},
-	}
-	graph.Elements = []chart.Renderable{chart.LegendLeft(&graph)}
-	return writeOutput(cmd, path, func(w io.Writer) error { return graph.Render(chart.SVG, w) })
+	d.add("<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">recall</text>\n", plotLeft+areaWidth/2, bottom+44)
+	d.add("<text transform=\"translate(18 %d) rotate(-90)\" text-anchor=\"middle\">precision</text>\n", plotTop+areaHeight/2)
+}
+
+// label writes a line of the legend, which stands above the area.
+func (d *drawing) label(i int, color, text string) {
+	x := plotLeft + 280*i
+	d.add("<rect x=\"%d\" y=\"26\" width=\"12\" height=\"12\" fill=\"%s\"/><text x=\"%d\" y=\"37\">%s</text>\n", x, color, x+20, text)
+}
+
+func (d *drawing) point(i int, color, name string, precision, recall float64) {
+	d.add("<circle cx=\"%.1f\" cy=\"%.1f\" r=\"5\" fill=\"%s\"/>\n", d.x(recall), d.y(precision), color)
+	d.label(i, color, fmt.Sprintf("%s %.3f, %.3f", name, precision, recall))
 }

@@ -29,7 +29,7 @@
 //
 // # Other stores
 //
-// Package cloudblob makes a Bucket of any bucket of gocloud.dev/blob.
+// Package cloudblob, a module of its own, makes a Bucket of any bucket of gocloud.dev/blob.
 //
 // URLs, settings and the conditions under which an object counts as changed stay
 // compatible; the sizes of requests do not.
