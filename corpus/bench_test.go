@@ -125,7 +125,7 @@ func BenchmarkJSONL(b *testing.B) {
 	} {
 		b.Run(bm.name+"/corpus", func(b *testing.B) {
 			p := NewParser(Options{})
-			f := &File{src: Source{Format: JSONL}}
+			f := &File{kind: JSONL.kind(), src: Source{Format: JSONL}}
 			block := &Block{data: bm.data}
 			var r Record
 			b.SetBytes(int64(len(bm.data)))

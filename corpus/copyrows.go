@@ -80,7 +80,7 @@ func openRows(ctx context.Context, s Source, o Options) (*File, error) {
 	if s.Format != Parquet {
 		return nil, &Problem{Path: s.Label(), Err: fault.Because(ErrUnsupported, "cannot be copied by rows: its format is %s", s.Format)}
 	}
-	f := &File{ctx: ctx, src: s, o: o.withDefaults()}
+	f := &File{ctx: ctx, src: s, o: o.withDefaults(), kind: s.Format.kind()}
 	if _, err := f.parquetBytes(); err != nil {
 		f.Close()
 		return nil, err

@@ -175,10 +175,8 @@ type Options struct {
 
 // Validate returns an error for the first unusable option.
 func (o Options) Validate() error {
-	switch o.Format {
-	case ByName, JSONL, CSV, TSV, Parquet, Lines, Text:
-	default:
-		return fmt.Errorf("unknown format %q; use one of jsonl, csv, tsv, parquet, lines, text", string(o.Format))
+	if o.Format != ByName && o.Format.kind() == &noKind {
+		return fmt.Errorf("unknown format %q; use one of %s", string(o.Format), formatNames())
 	}
 	if o.MaxRecord < 0 {
 		return fmt.Errorf("maximum record size %d is negative; use 0 for the default of 64 MiB", o.MaxRecord)
@@ -218,16 +216,11 @@ func (o Options) withDefaults() Options {
 // record file (jsonl, ndjson, csv, tsv, parquet, the last one without compression). Case does not
 // matter. Every other name is a text.
 func NameFormat(name string) (f Format, c Compression, record bool) {
-	name, c = cutCompression(name)
-	for _, s := range [...]struct {
-		suffix string
-		f      Format
-	}{{".jsonl", JSONL}, {".ndjson", JSONL}, {".csv", CSV}, {".tsv", TSV}, {".parquet", Parquet}} {
-		if strings.HasSuffix(name, s.suffix) && (s.f != Parquet || c == Plain) {
-			return s.f, c, true
-		}
+	k, c := kindOfName(name)
+	if k == nil || k.packed && c != Plain {
+		return Text, c, false
 	}
-	return Text, c, false
+	return k.Format, c, true
 }
 
 // cutCompression returns a name in lower case without the ending of its compression.
@@ -246,8 +239,8 @@ func cutCompression(name string) (base string, c Compression) {
 
 var errPacked = fault.Because(ErrUnsupported, "a compressed Parquet file; decompress it: Parquet compresses inside of its files")
 
-// isPackedParquet reports whether a file's name is that of a compressed Parquet file.
-func isPackedParquet(path string) bool {
-	base, c := cutCompression(filepath.Base(path))
-	return c != Plain && strings.HasSuffix(base, ".parquet")
+// isPacked reports whether a file's name is that of a compressed file whose format compresses inside.
+func isPacked(path string) bool {
+	k, c := kindOfName(filepath.Base(path))
+	return k != nil && k.packed && c != Plain
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/alike-dev/alike/corpus/internal/codec"
 	"github.com/alike-dev/alike/corpus/internal/held"
@@ -85,7 +84,7 @@ func (c *cutter) damage(cause error) error {
 		where = "(everything before it is used)"
 	} else if c.lines > 0 {
 		where = fmt.Sprintf("after line %d, records after it are lost", c.lines)
-	} else if c.f.src.Format == Text {
+	} else if c.f.kind.whole {
 		where = "in the document"
 	}
 	if c.lines > 0 && c.unchecked(cause) {
@@ -116,7 +115,7 @@ func (c *cutter) boundary(buf []byte, from int, eof bool) (n int, long bool) {
 	if c.held.Size > 0 {
 		return 0, c.held.Size+int64(c.lineLength(buf)) > limit
 	}
-	if c.f.src.Format == Text {
+	if c.f.kind.whole {
 		if int64(len(buf)) > limit {
 			return 0, true
 		}
@@ -134,7 +133,7 @@ func (c *cutter) boundary(buf []byte, from int, eof bool) (n int, long bool) {
 
 // wholeRecords is boundary for a file whose characters take a byte and more, and in which no record is held.
 func (c *cutter) wholeRecords(buf []byte, from int, limit int64, eof bool) (n int, long bool) {
-	if c.f.src.Format == CSV {
+	if c.f.kind.quoted {
 		for n < len(buf) {
 			m, state := table.CSVRecord(buf[n:], c.f.comma, limit, eof)
 			switch state {
@@ -160,7 +159,7 @@ func (c *cutter) wholeRecords(buf []byte, from int, limit int64, eof bool) (n in
 // begin takes note of the byte order mark, given the first bytes of the stream. more reports that they are too few to
 // tell; with ends no more follow.
 func (c *cutter) begin(start []byte, ends bool) (more bool) {
-	if c.f.src.Format == Text {
+	if c.f.kind.whole {
 		c.known = true
 		return false
 	}
@@ -169,7 +168,7 @@ func (c *cutter) begin(start []byte, ends bool) (more bool) {
 		return true
 	}
 	c.known, c.f.encoding = true, e
-	if c.f.src.Format == JSONL || c.f.src.Format == Lines {
+	if !c.f.kind.header {
 		c.f.header = bytes.Clone(start[:e.Len()])
 		c.drop, c.offset = e.Len(), int64(e.Len())
 	}
@@ -195,7 +194,7 @@ func (c *cutter) holdFrom() int { return 4 * c.f.o.BlockSize }
 // turn out to be malformed, which would make each of its lines a record. Nor is one in
 // UTF-16, of which a part may end within a character.
 func (c *cutter) hold(buf []byte) bool {
-	if len(buf) < c.holdFrom() || c.f.encoding.Wide() || c.f.src.Format == CSV && bytes.IndexByte(buf, '\n') >= 0 {
+	if len(buf) < c.holdFrom() || c.f.encoding.Wide() || c.f.kind.quoted && bytes.IndexByte(buf, '\n') >= 0 {
 		return false
 	}
 	c.held.Add(buf)
@@ -236,7 +235,7 @@ func (c *cutter) take(b *Block, buf []byte, n int, long bool) {
 	b.data, b.tail = buf[:n], long
 	rest := buf[n:]
 	c.offset += int64(n)
-	if c.f.src.Format == Text {
+	if c.f.kind.whole {
 		b.whole, b.Lines = !long, 1
 		c.done = true
 		c.held.Drop()
@@ -311,21 +310,10 @@ func (c *cutter) dropped(fresh []byte) []byte {
 
 // tally counts data, the whole lines of a block, as idle if all of them are blank.
 func (c *cutter) tally(data []byte) {
-	blanks := ""
-	switch c.f.src.Format {
-	case Lines:
+	k := c.f.kind
+	if k.blank == nil || len(bytes.TrimLeft(data, k.blanks+"\n")) > 0 {
 		c.expanded.idle = 0
 		return
-	case JSONL:
-		blanks = " \t\r\n"
-	case CSV, TSV:
-		blanks = "\r\n"
-	}
-	for _, b := range data {
-		if b != '\n' && strings.IndexByte(blanks, b) < 0 {
-			c.expanded.idle = 0
-			return
-		}
 	}
 	c.expanded.idle += int64(len(data))
 }
@@ -334,7 +322,7 @@ func (c *cutter) tally(data []byte) {
 // ends the file.
 func (c *cutter) bomb() bool {
 	f := c.f
-	if f.src.Compression == Plain && f.src.Format != Parquet {
+	if f.src.Compression == Plain && !f.kind.packed {
 		return false
 	}
 	err := c.expanded.problem(f.o.MaxRecord, max(f.size, f.read.Load()))

@@ -16,9 +16,10 @@ import (
 
 // A File is an open source. Many goroutines may call Next at once; call Close when all of them have returned.
 type File struct {
-	ctx context.Context // of Open
-	src Source
-	o   Options
+	ctx  context.Context // of Open
+	src  Source
+	kind *kind // of src.Format
+	o    Options
 	// anyBlock says that the options leave the size of blocks open.
 	anyBlock bool
 	file     RandomAccess // nil for a source that is no regular file
@@ -61,9 +62,9 @@ func Open(ctx context.Context, s Source, o Options) (*File, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	f := &File{ctx: ctx, src: s, o: o.withDefaults(), anyBlock: o.BlockSize == 0, columns: &table.Columns{}, comma: table.Comma}
-	if s.Format == Parquet {
-		if err := f.openParquet(); err != nil {
+	f := &File{ctx: ctx, src: s, o: o.withDefaults(), kind: s.Format.kind(), anyBlock: o.BlockSize == 0, columns: &table.Columns{}, comma: table.Comma}
+	if f.kind.open != nil {
+		if err := f.kind.open(f); err != nil {
 			f.Close()
 			return nil, err
 		}
@@ -107,13 +108,13 @@ func (f *File) setUp(r io.Reader) error {
 	f.cut.init(f)
 	f.turn.init()
 	compressed := f.src.Compression != Plain
-	f.plain = regular && !compressed && (f.src.Format == JSONL || f.src.Format == Lines || f.src.Format == TSV)
+	f.plain = regular && !compressed && !f.kind.whole && !f.kind.quoted
 	if f.plain {
 		if err := f.look(); err != nil {
 			return err
 		}
 	}
-	if regular && compressed && f.src.Format != Text {
+	if regular && compressed && !f.kind.whole {
 		f.units = units.Of(codec.Name(f.src.Compression), f.file, f.size, &f.read)
 	}
 	if f.units == nil {
@@ -121,7 +122,7 @@ func (f *File) setUp(r io.Reader) error {
 			return err
 		}
 	}
-	if f.src.Format == CSV || f.src.Format == TSV {
+	if f.kind.header {
 		if err := f.readHeader(); err != nil {
 			return err
 		}
@@ -149,7 +150,7 @@ func (f *File) look() error {
 // startStream begins to decode the file front to back.
 func (f *File) startStream(r io.Reader) (err error) {
 	name, small := codec.Name(f.src.Compression), false
-	if f.file != nil && f.src.Format == Text && f.src.Compression == Zstd {
+	if f.file != nil && f.kind.whole && f.src.Compression == Zstd {
 		f.stream, small = units.Small(f.file, f.size, &f.read)
 	}
 	switch r = units.Counted(r, &f.read); {
@@ -199,7 +200,7 @@ func (f *File) Encoding() Encoding { return f.encoding }
 func (f *File) Columns() []string { return f.columns.Names }
 
 // Layout returns what is needed to parse a record of the file without the file. It is known when Header is.
-func (f *File) Layout() Layout { return Layout{f.src.Format, f.columns, f.encoding} }
+func (f *File) Layout() Layout { return Layout{f.kind, f.columns, f.encoding} }
 
 // BytesRead returns how many stored bytes of the file, compressed ones as they are, were read so far: for progress,
 // compared with Source.Size.
@@ -325,7 +326,7 @@ func (f *File) readHeader() error {
 		text = nil
 	}
 	comma := f.comma
-	if f.src.Format == TSV {
+	if !f.kind.quoted {
 		comma = 0
 	}
 	if f.columns, err = table.Header(header, comma, text, id, f.o.Fields); err != nil {

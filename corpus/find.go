@@ -154,7 +154,7 @@ func (w *walk) addNamed(path string) error {
 		w.roots = append(w.roots, root{w.input, path})
 		w.folder(path, real, st)
 	case st.Mode().IsRegular():
-		if isPackedParquet(path) && w.o.Format == ByName {
+		if isPacked(path) && w.o.Format == ByName {
 			return &Problem{Path: path, Err: errPacked}
 		}
 		w.file(path, real, st)
@@ -239,7 +239,7 @@ func (w *walk) regular(s Source, real string) {
 	s.Format, s.Compression, record = NameFormat(s.Path)
 	if w.o.Format != ByName {
 		s.Format = w.o.Format
-	} else if !record && isPackedParquet(s.Path) {
+	} else if !record && isPacked(s.Path) {
 		w.problem(s.Path, errPacked)
 		return
 	}
@@ -527,11 +527,7 @@ func streamName(s Source) string {
 			return name
 		}
 	}
-	ext := string(s.Format)
-	if s.Format == Text || s.Format == Lines {
-		ext = "txt"
-	}
-	return name + "." + ext
+	return name + "." + cmp.Or(s.Format.kind().stream, string(s.Format))
 }
 
 // foldNames is set where file systems by default treat names that differ only in case as

@@ -16,7 +16,7 @@ func parseLine(f *File, o Options, line string) Record {
 	return r
 }
 
-var jsonFile = &File{src: Source{Path: "a.jsonl", Format: JSONL}}
+var jsonFile = &File{src: Source{Path: "a.jsonl", Format: JSONL}, kind: JSONL.kind()}
 
 func TestJSONRecord(t *testing.T) {
 	for _, tt := range []struct {

@@ -77,6 +77,16 @@ func (f *File) openParquet() error {
 	return nil
 }
 
+// singleColumns adds the columns with one value a row.
+func singleColumns(f *File, add func([]string)) error {
+	for i, name := range f.Columns() {
+		if !f.parquet.f.Leaves[i].IsList() {
+			add([]string{name})
+		}
+	}
+	return nil
+}
+
 // parquetBytes opens the bytes of a Parquet file and reads its metadata. They are closed
 // with f.
 func (f *File) parquetBytes() (*parquetRows, error) {

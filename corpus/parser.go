@@ -30,7 +30,7 @@ type Record struct {
 // one goroutine.
 type Parser struct {
 	o       Options
-	format  Format
+	kind    *kind
 	columns *table.Columns // of a table
 	block   *Block
 	data    []byte // of the block
@@ -85,7 +85,7 @@ func (p *Parser) want(name string) int {
 
 // Start sets b, a block of f, as the source of the next records.
 func (p *Parser) Start(f *File, b *Block) {
-	p.format, p.columns, p.encoding, p.block = f.src.Format, f.columns, f.encoding, b
+	p.kind, p.columns, p.encoding, p.block = f.kind, f.columns, f.encoding, b
 	p.data, p.pos, p.line, p.done = b.data, 0, b.firstLine, false
 	if p.encoding.Wide() {
 		p.narrow = p.encoding.AppendNarrow(p.narrow[:0], b.data)
@@ -127,21 +127,21 @@ func (p *Parser) NextRaw(r *Record) bool { return p.next(r) }
 // A Layout says how to parse the records of a file: its format and, for a table, its
 // columns. It remains valid after the file is closed, and goroutines may share it.
 type Layout struct {
-	format   Format
+	kind     *kind
 	columns  *table.Columns
 	encoding bom.Encoding // not of JSONL, whose records tell it
 }
 
 // Equal reports whether both parse records in the same way.
 func (l Layout) Equal(other Layout) bool {
-	return l.format == other.format && l.encoding == other.encoding && l.columns.Equal(other.columns)
+	return l.kind == other.kind && l.encoding == other.encoding && l.columns.Equal(other.columns)
 }
 
 // ParseRaw parses one record of a file again from the raw bytes that Next returned. It
 // does not change r.Offset and r.Line.
 func (p *Parser) ParseRaw(l Layout, raw []byte, r *Record) {
-	p.format, p.columns, p.encoding = l.format, l.columns, l.encoding
-	if l.format == JSONL {
+	p.kind, p.columns, p.encoding = l.kind, l.columns, l.encoding
+	if l.kind.Format == JSONL {
 		p.encoding = ofObject(raw)
 	}
 	r.Raw, r.Err = raw, nil
@@ -150,8 +150,8 @@ func (p *Parser) ParseRaw(l Layout, raw []byte, r *Record) {
 
 // next cuts the next record off the block.
 func (p *Parser) next(r *Record) bool {
-	if p.format == Parquet {
-		return p.nextFrame(r)
+	if p.kind.cut != nil {
+		return p.kind.cut(p, r)
 	}
 	if p.block.whole {
 		if p.done {
@@ -166,13 +166,13 @@ func (p *Parser) next(r *Record) bool {
 		data = p.narrow
 	}
 	for p.pos < len(data) {
-		if data[p.pos] == '\n' && p.format != Lines { // there may be very many blank ones
+		if data[p.pos] == '\n' && p.kind.blank != nil { // there may be very many blank ones
 			p.pos++
 			p.line++
 			continue
 		}
 		n, count := p.length(data[p.pos:])
-		blank := p.isBlank(data[p.pos : p.pos+n])
+		blank := p.kind.blank != nil && p.kind.blank(data[p.pos:p.pos+n])
 		if !blank {
 			p.cut(r, n, p.line)
 		}
@@ -192,7 +192,7 @@ func (p *Parser) next(r *Record) bool {
 
 // length returns the length of the record at the start of rest, and the number of its lines.
 func (p *Parser) length(rest []byte) (n int, count int64) {
-	if p.format == CSV {
+	if p.kind.quoted {
 		limit := p.o.MaxRecord
 		if p.encoding.Wide() {
 			limit /= 2
@@ -244,20 +244,19 @@ func (p *Parser) inUTF8(raw []byte) []byte {
 // parse fills r from r.Raw.
 func (p *Parser) parse(r *Record) {
 	r.Text, r.ID, r.Fields, r.Encoding = nil, nil, nil, bom.None
-	switch p.format {
-	case JSONL:
-		p.parseJSON(r, p.inUTF8(r.Raw))
-	case CSV, TSV:
-		p.parseRow(r, p.inUTF8(r.Raw))
-	case Parquet:
-		p.parseFrame(r)
-	case Lines:
-		r.Text = bytes.TrimPrefix(lines.WithoutEnd(p.inUTF8(r.Raw)), lines.ByteOrderMark)
-		r.Fields = p.noFields()
-	default:
-		r.Text, r.Encoding = bom.Text(r.Raw)
-		r.Fields = p.noFields()
-	}
+	p.kind.parse(p, r)
+}
+
+// parseLine makes a line the text of r.
+func (p *Parser) parseLine(r *Record) {
+	r.Text = bytes.TrimPrefix(lines.WithoutEnd(p.inUTF8(r.Raw)), lines.ByteOrderMark)
+	r.Fields = p.noFields()
+}
+
+// parseText makes a file the text of r.
+func (p *Parser) parseText(r *Record) {
+	r.Text, r.Encoding = bom.Text(r.Raw)
+	r.Fields = p.noFields()
 }
 
 // noFields returns Fields for a format without fields.
@@ -267,17 +266,17 @@ func (p *Parser) noFields() [][]byte {
 }
 
 // parseRow fills r from a record of a table.
-func (p *Parser) parseRow(r *Record, raw []byte) {
-	if r.Text, r.ID, r.Err = p.row.Parse(p.columns, raw, p.fields); r.Err == nil {
+func (p *Parser) parseRow(r *Record) {
+	if r.Text, r.ID, r.Err = p.row.Parse(p.columns, p.inUTF8(r.Raw), p.fields); r.Err == nil {
 		r.Fields = p.fields
 	}
 }
 
-func (p *Parser) parseJSON(r *Record, raw []byte) {
+func (p *Parser) parseJSON(r *Record) {
 	for i := range p.vals {
 		p.vals[i].Kind, p.vals[i].Val = jsonline.KindNone, nil
 	}
-	content := lines.WithoutEnd(raw)
+	content := lines.WithoutEnd(p.inUTF8(r.Raw))
 	line := bytes.TrimPrefix(content, lines.ByteOrderMark)
 	if !p.json.Object(line, p.names, p.vals) {
 		column := p.json.At + 1 + len(content) - len(line)
@@ -328,21 +327,13 @@ func (p *Parser) missingText(line []byte, k jsonline.Kind) error {
 	return missingField(p.o.TextField, p.json.Keys(line))
 }
 
-// isBlank reports whether a line is no record: in jsonl a line of white space, in tables
-// an empty line.
-func (p *Parser) isBlank(line []byte) bool {
-	switch p.format {
-	case JSONL:
-		if c := line[0]; c == '{' {
-			return false
-		}
-		line = bytes.TrimPrefix(line, lines.ByteOrderMark)
-		return jsonline.Blank(line)
-	case CSV, TSV:
-		return len(lines.WithoutEnd(line)) == 0
-	}
-	return false
+// blankJSON reports whether a line is white space.
+func blankJSON(line []byte) bool {
+	return line[0] != '{' && jsonline.Blank(bytes.TrimPrefix(line, lines.ByteOrderMark))
 }
+
+// blankLine reports whether a line is empty.
+func blankLine(line []byte) bool { return len(lines.WithoutEnd(line)) == 0 }
 
 // nextFrame cuts the next row of a Parquet file off the block.
 func (p *Parser) nextFrame(r *Record) bool {

@@ -25,7 +25,7 @@ func TestRealFilesReadAsTheTwinWithNothingSkipped(t *testing.T) {
 		data = unpack(t, s.Compression, data)
 		o := Options{BlockSize: 100_000}
 		if s.Format != JSONL { // any column will do
-			c := cutter{f: &File{src: s, o: o.withDefaults()}, eof: true}
+			c := cutter{f: &File{src: s, kind: s.Format.kind(), o: o.withDefaults()}, eof: true}
 			comma := byte(table.Comma)
 			if s.Format == TSV {
 				comma = 0

@@ -55,13 +55,14 @@ func (o *object) bytes() ranges.Object {
 // File.ReaderAt: in plain files. Streams, compressed files, Parquet files and objects of
 // an object store must be read again from front to back, or see ByRange.
 func (s Source) InPlace() bool {
-	return !s.Stream && s.Compression == Plain && s.Format != Parquet && s.object == nil
+	return !s.Stream && s.Compression == Plain && !s.Format.kind().packed && s.object == nil
 }
 
 // Layout returns the layout of the source's records if it is known without reading the
 // source: not for a table, nor for lines, whose file may have another encoding.
 func (s Source) Layout() (l Layout, ok bool) {
-	return Layout{format: s.Format}, s.Format != CSV && s.Format != TSV && s.Format != Lines
+	k := s.Format.kind()
+	return Layout{kind: k}, k.told
 }
 
 // Remote reports whether the bytes are in an object store, so that every read of them is
@@ -71,7 +72,7 @@ func (s Source) Remote() bool { return s.object != nil }
 // ByRange reports whether records can be read again at their Record.Offset by ReadRange:
 // in plain objects.
 func (s Source) ByRange() bool {
-	return s.object != nil && s.Compression == Plain && s.Format != Parquet
+	return s.object != nil && s.Compression == Plain && !s.Format.kind().packed
 }
 
 // ReadRange fills p with the bytes of an object from off on, by one request, or more when
@@ -116,7 +117,7 @@ func (s Source) State() string {
 // of all earlier blocks + Record.Line); the id's line is 1-based.
 func (s Source) AppendID(dst []byte, line int64) []byte {
 	dst = append(dst, s.Label()...)
-	if s.Format == Text {
+	if s.Format.kind().whole {
 		return dst
 	}
 	dst = append(dst, ':')
@@ -125,7 +126,7 @@ func (s Source) AppendID(dst []byte, line int64) []byte {
 
 // MakesIDs reports whether ids by AppendID are made up, so that another record may have the same one another day:
 // all but the path of a text, which is the name that somebody gave it.
-func (s Source) MakesIDs() bool { return s.Format != Text || s.Stream || s.copied != nil }
+func (s Source) MakesIDs() bool { return !s.Format.kind().whole || s.Stream || s.copied != nil }
 
 // Label is the name of the source in ids and messages.
 func (s Source) Label() string {

@@ -15,7 +15,7 @@ func (f *File) nextStream(b *Block) error {
 	if c.done || c.err != nil {
 		return c.finish()
 	}
-	if f.src.Format == Text && f.src.Compression == Plain && f.size > f.o.MaxRecord {
+	if f.kind.whole && f.src.Compression == Plain && f.size > f.o.MaxRecord {
 		c.take(b, nil, 0, true)
 		return nil
 	}
@@ -55,7 +55,7 @@ func (f *File) nextStream(b *Block) error {
 		}
 		n, long := c.boundary(buf[:have], searched, c.eof)
 		switch {
-		case n > 0 || long || c.eof && (have > 0 || f.src.Format == Text):
+		case n > 0 || long || c.eof && (have > 0 || f.kind.whole):
 			c.take(b, buf[:have], n, long)
 			if err != nil && !c.eof {
 				c.err = c.damage(err)
@@ -98,7 +98,7 @@ func (c *cutter) larger(size int) int {
 // firstRead is how much to read before looking for records: one byte more than a document has, so that its end is
 // found at once.
 func (c *cutter) firstRead() int {
-	if f := c.f; f.src.Format == Text && f.size > 0 && f.src.Compression == Plain {
+	if f := c.f; f.kind.whole && f.size > 0 && f.src.Compression == Plain {
 		return int(min(f.size, f.o.MaxRecord)) + 1
 	}
 	return c.f.o.BlockSize
@@ -186,7 +186,7 @@ func (c *cutter) tableStart(buf []byte, pos int, limit int64) int {
 			pos += n
 			continue
 		}
-		if c.f.src.Format == CSV {
+		if c.f.kind.quoted {
 			var more bool
 			if c.f.comma, more = table.Delimiter(buf[pos:], limit-int64(pos), c.eof); more {
 				return 0

@@ -30,28 +30,30 @@ func Columns(ctx context.Context, s Source, o Options) (names []string, err erro
 			}
 		}
 	}
-	switch s.Format {
-	case CSV, TSV:
-		add(f.Columns())
-	case Parquet:
-		for i, name := range f.Columns() {
-			if !f.parquet.f.Leaves[i].IsList() {
-				add([]string{name})
-			}
-		}
-	case JSONL:
-		var b Block
-		defer b.Release()
-		if err := f.Next(&b); err != nil && err != io.EOF {
-			return nil, err
-		}
-		p := NewParser(o)
-		p.Start(f, &b)
-		for r := (Record{}); p.Next(&r); {
-			if r.Err == nil {
-				add(p.json.Keys(bytes.TrimPrefix(lines.WithoutEnd(p.inUTF8(r.Raw)), lines.ByteOrderMark)))
-			}
+	if f.kind.names != nil {
+		err = f.kind.names(f, add)
+	}
+	return names, err
+}
+
+func namesOfHeader(f *File, add func([]string)) error {
+	add(f.Columns())
+	return nil
+}
+
+// fieldsOfFirst adds the fields of the objects in the first block.
+func fieldsOfFirst(f *File, add func([]string)) error {
+	var b Block
+	defer b.Release()
+	if err := f.Next(&b); err != nil && err != io.EOF {
+		return err
+	}
+	p := NewParser(f.o)
+	p.Start(f, &b)
+	for r := (Record{}); p.Next(&r); {
+		if r.Err == nil {
+			add(p.json.Keys(bytes.TrimPrefix(lines.WithoutEnd(p.inUTF8(r.Raw)), lines.ByteOrderMark)))
 		}
 	}
-	return names, nil
+	return nil
 }

@@ -160,7 +160,7 @@ func (c *cutter) waits(fresh []byte) bool {
 	if c.held.Size+int64(len(c.carry)+len(fresh)) > c.f.o.MaxRecord {
 		return false
 	}
-	if c.f.src.Format == CSV && c.held.Size == 0 {
+	if c.f.kind.quoted && c.held.Size == 0 {
 		return len(c.carry)+len(fresh) < 2*c.tried
 	}
 	return bytes.IndexByte(fresh, '\n') < 0

@@ -9,9 +9,6 @@ import (
 	"github.com/alike-dev/alike/internal/simd"
 )
 
-// DefaultScale is the scale of a scaled scheme when none is given.
-const DefaultScale = 1000
-
 // Scaled is the scheme of scaled sketches, also called FracMinHash: all hashes of a set's
 // features below 2⁶⁴/scale, about one in scale of them. Because the sketch grows with the
 // set, it can tell which share of a small set is inside a large one, which sketches of a

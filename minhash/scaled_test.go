@@ -195,7 +195,7 @@ func TestContainmentOfSmallSetsHasNoBiasOverSeeds(t *testing.T) {
 
 func BenchmarkScaledSketch(b *testing.B) {
 	features := randomSet(10_000, 1)
-	s := Scaled{DefaultScale, DefaultSeed}
+	s := Scaled{1000, DefaultSeed}
 	var dst []uint64
 	b.SetBytes(8 * int64(len(features)))
 	for b.Loop() {

@@ -164,8 +164,10 @@ func TestSavedRunsAreGoneOnWithByAnotherProcess(t *testing.T) {
 		if err := reopened.Close(); err != nil {
 			t.Fatalf("Close: %v", err)
 		}
-		if left, _ := dir.fs.List("runs"); len(left) > 0 {
-			t.Fatalf("left after Close: %v", left)
+		for _, run := range names {
+			if _, err := dir.fs.Stat("runs/" + run.Name); err == nil {
+				t.Fatalf("%s is left after Close", run.Name)
+			}
 		}
 	})
 }

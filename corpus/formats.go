@@ -1,0 +1,78 @@
+package corpus
+
+import "strings"
+
+// A kind is all that the package asks about a Format. A new format of lines is a row of kinds; one whose
+// records are no lines has functions of its own as well, in a file of their own.
+type kind struct {
+	Format
+	endings []string // of the names of record files, before that of a compression
+	stream  string   // the ending of the name of a stream's file; "": as Format
+
+	packed bool // files are compressed inside, and never outside; records have no bytes of their own
+	whole  bool // a file is one record
+	header bool // the first line names the columns
+	quoted bool // a record may have several lines, so that not every line end is the end of a record
+	told   bool // a record tells its encoding, or the file has none
+
+	open   func(f *File) error                           // nil: a file is bytes from front to back
+	cut    func(p *Parser, r *Record) bool               // the next record of a block; nil: a line
+	parse  func(p *Parser, r *Record)                    // fills r from r.Raw
+	blank  func(line []byte) bool                        // whether a line is no record; nil: every line is one
+	blanks string                                        // of these bytes and LF such lines consist
+	names  func(f *File, add func(names []string)) error // of the columns or fields; nil: there are none
+}
+
+var kinds = []kind{
+	{
+		Format: JSONL, endings: []string{".jsonl", ".ndjson"}, told: true,
+		parse: (*Parser).parseJSON, blank: blankJSON, blanks: " \t\r", names: fieldsOfFirst,
+	},
+	{
+		Format: CSV, endings: []string{".csv"}, header: true, quoted: true,
+		parse: (*Parser).parseRow, blank: blankLine, blanks: "\r", names: namesOfHeader,
+	},
+	{
+		Format: TSV, endings: []string{".tsv"}, header: true,
+		parse: (*Parser).parseRow, blank: blankLine, blanks: "\r", names: namesOfHeader,
+	},
+	{
+		Format: Parquet, endings: []string{".parquet"}, packed: true, told: true,
+		open: (*File).openParquet, cut: (*Parser).nextFrame, parse: (*Parser).parseFrame, names: singleColumns,
+	},
+	{Format: Lines, stream: "txt", parse: (*Parser).parseLine},
+	{Format: Text, stream: "txt", whole: true, told: true, parse: (*Parser).parseText},
+}
+
+// noKind is that of no format, [ByName] among them.
+var noKind = kind{parse: (*Parser).parseText}
+
+func (f Format) kind() *kind {
+	for i := range kinds {
+		if kinds[i].Format == f {
+			return &kinds[i]
+		}
+	}
+	return &noKind
+}
+
+func formatNames() string {
+	names := make([]string, len(kinds))
+	for i := range kinds {
+		names[i] = string(kinds[i].Format)
+	}
+	return strings.Join(names, ", ")
+}
+
+// kindOfName returns the kind of record file that a name says, nil if it is none, and the compression.
+func kindOfName(name string) (*kind, Compression) {
+	name, c := cutCompression(name)
+	for i := range kinds {
+		for _, ending := range kinds[i].endings {
+			if strings.HasSuffix(name, ending) {
+				return &kinds[i], c
+			}
+		}
+	}
+	return nil, c
+}
