@@ -39,8 +39,8 @@ func (a *applier) apply(c *changes) error {
 		if c.isDead(slot) {
 			continue
 		}
-		a.value = seal(append(a.value[:0], c.pending[i].record...), c.pending[i].sum, slot)
-		if err := b.Set(slotKey(nil, keyRecord, slot), a.value, nil); err != nil {
+		value := seal(c.pending[i].record, c.pending[i].sum, slot)
+		if err := b.Set(slotKey(nil, keyRecord, slot), value, nil); err != nil {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package index
 
 import (
 	"encoding/binary"
+	"slices"
 	"time"
 
 	"github.com/alike-dev/alike/internal/bom"
@@ -184,6 +185,7 @@ func (b *Batch) addRecord(p *prepared, d Document, set func() []uint64) {
 	r := record{id: d.ID}
 	b.columns = appendColumns(b.columns[:0], d.Columns)
 	r.columns = b.columns
+	b.bytes = slices.Grow(b.bytes, len(d.ID)+len(b.columns)+len(d.Text)+recordOverhead)
 	from := len(b.bytes)
 	switch b.x.options.Keep {
 	case KeepText:
@@ -199,6 +201,7 @@ func (b *Batch) addRecord(p *prepared, d Document, set func() []uint64) {
 	}
 	p.record = span{from, len(b.bytes)}
 	p.sum = durable.Checksum(0, b.bytes[from:])
+	b.bytes = append(b.bytes, make([]byte, durable.ChecksumSize)...) // see arrival.record
 	from = len(b.ids)
 	b.ids = append(b.ids, d.ID...)
 	p.id = span{from, len(b.ids)}
@@ -232,7 +235,7 @@ func (b *Batch) query(p *prepared, set func() []uint64) *query {
 // arrival returns a document of the batch in the form that insert takes.
 func (b *Batch) arrival(p *prepared) arrival {
 	return arrival{
-		keys: within(b.keys, p.keys), ways: p.ways, record: within(b.bytes, p.record), sum: p.sum, id: within(b.ids, p.id),
+		keys: within(b.keys, p.keys), ways: p.ways, record: b.bytes[p.record.from : p.record.to : p.record.to+durable.ChecksumSize], sum: p.sum, id: within(b.ids, p.id),
 		digest: p.digest, words: within(b.words, p.words), time: p.time,
 	}
 }

@@ -113,7 +113,7 @@ func parseBlock(value []byte, words int, each func(i int, d *arrival, dead bool)
 type arrival struct {
 	keys   []uint64
 	ways   int
-	record []byte // without checksum
+	record []byte // without checksum; a batch leaves room for one behind it, so that a long record is not copied for that
 	sum    uint32
 	id     []byte
 	digest [2]uint64

@@ -143,8 +143,8 @@ func (b *Builder) add(batch *Batch) error {
 	}
 	for i := range b.docs {
 		a, slot := &b.docs[i], b.next+uint64(i)
-		b.value = seal(append(b.value[:0], a.record...), a.sum, slot)
-		if err := b.put(&b.records, keyRecord, slot); err != nil {
+		b.key = slotKey(b.key[:0], keyRecord, slot)
+		if err := b.records.put(b.key, seal(a.record, a.sum, slot)); err != nil {
 			return err
 		}
 		if b.x.options.ByID {

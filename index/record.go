@@ -20,6 +20,9 @@ import (
 // of the format.
 const recordVersion = 1
 
+// recordOverhead is how many bytes a record and its checksum take at most beside id, columns and text.
+const recordOverhead = 2 + 2*binary.MaxVarintLen64 + 1 + durable.ChecksumSize
+
 type bodyKind byte
 
 const (

@@ -158,24 +158,6 @@ func (s Scheme) String() string {
 	return fmt.Sprintf("%s k=%d bits=%d seed=%d", head, s.k, s.bits, s.seed)
 }
 
-// NewSketcher returns a sketcher of the scheme. It panics for the zero Scheme.
-// Memory: O(k) and, for k-mins, O(largest set).
-func (s Scheme) NewSketcher() Sketcher {
-	switch s.method {
-	case methodOPH:
-		return newOPHSketcher(s)
-	case methodMultiplyShift:
-		return newMultiplySketcher(s)
-	case methodXOR, methodPlainXOR:
-		return newXORSketcher(s)
-	case methodWeighted:
-		return s.NewWeightedSketcher()
-	case methodBottomKXXH3, methodBottomKFNV, methodBottomKListing:
-		return s.NewBottomKSketcher()
-	}
-	panic("minhash: NewSketcher of the zero Scheme")
-}
-
 // ParseScheme reads a scheme line. It also accepts shorthand: "minhash/" and "/v1" may be
 // missing, as may any parameter (k=128, bits=32, seed=1, family=multiplyshift; for bottomk
 // bits=64, hash=xxh3), parameters may come in any order, and commas may replace spaces:
@@ -277,4 +259,22 @@ func parseError(line, format string, args ...any) error {
 	return fmt.Errorf("minhash: scheme %q: %s (want oph, kmins, weighted or bottomk, then any of k=1..%d bits=1|2|4|8|16|32 seed=N, "+
 		"for kmins family=%s|%s|%s, for bottomk bits=32|64 hash=%s|%s|%s, as in %q)",
 		line, fmt.Sprintf(format, args...), MaxK, MultiplyShift, XOR, PlainXOR, XXH3, FNV1a, FNV1aListing, Default())
+}
+
+// checkLength panics when sig does not have the given number of words.
+func checkLength(sig []uint32, words int) {
+	if len(sig) != words {
+		panic(fmt.Sprintf("minhash: a signature of %d words used with a scheme of %d", len(sig), words))
+	}
+}
+
+// BinarySize returns the length in bytes of a packed signature, ⌈K·Bits/8⌉; a packed
+// bottom-k signature may be shorter.
+func (s Scheme) BinarySize() int { return (int(s.k)*int(s.bits) + 7) / 8 }
+
+// Weighted returns the scheme of weighted MinHash with 1 ≤ k ≤ 65536 components of 1,
+// 2, 4, 8, 16 or 32 bits. For sets without weights it is a k-independent sketch like
+// the others, and slower than [OPH].
+func Weighted(k, bits int, seed uint64) (Scheme, error) {
+	return newScheme(methodWeighted, k, bits, seed)
 }

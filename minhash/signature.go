@@ -33,13 +33,6 @@ func (s Scheme) Similarity(a, b []uint32) float64 {
 	return float64(shared) / float64(max(of, 1))
 }
 
-// checkLength panics when sig does not have the given number of words.
-func checkLength(sig []uint32, words int) {
-	if len(sig) != words {
-		panic(fmt.Sprintf("minhash: a signature of %d words used with a scheme of %d", len(sig), words))
-	}
-}
-
 // accident is the probability that two unequal elements give equal components, 2^-bits.
 // At 32 bits it returns zero: the true value is far below the resolution of any estimate,
 // and Estimate is then equal/k exactly.
@@ -85,10 +78,6 @@ func (s Scheme) MinEqual(threshold float64) int {
 	}
 	return lo
 }
-
-// BinarySize returns the length in bytes of a packed signature, ⌈K·Bits/8⌉; a packed
-// bottom-k signature may be shorter.
-func (s Scheme) BinarySize() int { return (int(s.k)*int(s.bits) + 7) / 8 }
 
 // AppendBinary appends the packed signature to dst: K components of Bits bits each, the
 // first in the lowest bits of the first byte, bytes in little-endian order, unused bits

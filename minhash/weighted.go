@@ -64,13 +64,6 @@ type WeightedSketcher struct {
 	dart []uint32  // number of the dart with that rank
 }
 
-// Weighted returns the scheme of weighted MinHash with 1 ≤ k ≤ 65536 components of 1,
-// 2, 4, 8, 16 or 32 bits. For sets without weights it is a k-independent sketch like
-// the others, and slower than [OPH].
-func Weighted(k, bits int, seed uint64) (Scheme, error) {
-	return newScheme(methodWeighted, k, bits, seed)
-}
-
 // NewWeightedSketcher returns a sketcher. It panics if the scheme is not of [Weighted].
 func (s Scheme) NewWeightedSketcher() *WeightedSketcher {
 	if s.method != methodWeighted {
