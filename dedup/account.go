@@ -164,14 +164,14 @@ func (a *account) tell(fields fieldCount) {
 // method records how candidates are found: by an exact join, or as the recipe says.
 func (a *account) method(how choice, exact bool) {
 	if exact {
-		a.CandidateMethod, a.ExpectedRecall = string(CandidatesExact), 1
+		a.CandidateMethod, a.ExpectedRecall = MethodExact, 1
 		return
 	}
 	if _, hamming := how.recipe.Distance(); hamming {
-		a.CandidateMethod, a.Bands, a.ExpectedRecall = "blocks", how.recipe.Keys(), 1
+		a.CandidateMethod, a.Bands, a.ExpectedRecall = MethodBlocks, how.recipe.Keys(), 1
 		return
 	}
-	a.CandidateMethod = string(CandidatesLSH)
+	a.CandidateMethod = MethodLSH
 	threshold := a.settings.threshold
 	if sample := how.recipe.Sample(); sample.Size > 0 {
 		a.Sample, a.ExpectedRecall = sample.Size, sample.Probability(threshold.Float())
@@ -192,7 +192,7 @@ func (a *account) pairs(f *found) {
 
 // linked fills in how records were linked.
 func (a *account) linked(l *Links, edges int64) {
-	a.CandidateMethod, a.Decision, a.ExpectedRecall, a.Threshold = Linked, l.By, l.ExpectedRecall, l.Threshold
+	a.CandidateMethod, a.Decision, a.ExpectedRecall, a.Threshold = MethodRecords, l.By, l.ExpectedRecall, l.Threshold
 	a.TextScheme, a.SketchScheme = "", ""
 	a.Candidates, a.Verified = l.Candidates, edges
 	a.Rejected = a.Candidates - a.Verified

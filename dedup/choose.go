@@ -34,9 +34,9 @@ type joining struct {
 func chooseExact(ctx context.Context, s *search) (joining, error) {
 	t, r := s.docs.table, &s.how.recipe
 	switch {
-	case s.Candidates == CandidatesExact || r.Keys() == 0:
+	case s.Method == MethodExact || r.Keys() == 0:
 		return s.joining(0), nil
-	case s.Candidates == CandidatesLSH || !r.BySets() || s.how.expected == CandidatesLSH:
+	case s.Method == MethodLSH || !r.BySets() || s.how.expected == MethodLSH:
 		return joining{}, nil
 	case r.Sample().Size > 0: // an index of all features takes many times the memory, and more time
 		if t.HasSets {
@@ -64,7 +64,7 @@ func chooseExact(ctx context.Context, s *search) (joining, error) {
 // joining is an exact join, for which the forecast is so many edges; 0: there is none.
 func (s *search) joining(edges float64) joining {
 	j := joining{exact: true}
-	if s.Candidates == CandidatesAuto && s.how.recipe.Banding().Rows > 1 {
+	if s.Method == methodAuto && s.how.recipe.Banding().Rows > 1 {
 		j.limit = edgesEach*int64(s.docs.table.Docs) + edgesMore
 		if !s.sparse {
 			j.limit += int64(edgesOver * edges)
@@ -111,7 +111,7 @@ func shortSets(c *settings, r *recipe.Recipe) recipe.ShortSets {
 	for most > 0 && c.threshold.MaxSize(most) > nearMost {
 		most--
 	}
-	if most == 0 || c.Candidates != CandidatesAuto || !r.BySets() || c.Shared || c.Known != nil || r.Keys() == 0 ||
+	if most == 0 || c.Method != methodAuto || !r.BySets() || c.Shared || c.Known != nil || r.Keys() == 0 ||
 		r.MinKeys() > 1 || r.Sample().Size > 0 || r.Banding().Rows <= 1 {
 		return recipe.ShortSets{}
 	}

@@ -22,7 +22,7 @@ func emitPairs(ctx context.Context, j *job, f *found, emit func(Pair) error) err
 		o := expand.Options{
 			Graph: f.graph(), Table: f.docs.table, Sides: &f.sides, Measure: j.threshold.Measure(), Held: j.limits.members, Classes: f.classes.Members,
 		}
-		if j.Candidates != CandidatesExact { // a caller that asks for exact wants every pair
+		if j.Method != MethodExact { // a caller that asks for exact wants every pair
 			o.Cap = j.BucketCap
 		}
 		pairs, crowds, err := expand.Pairs(ctx, o, f.edges)

@@ -49,7 +49,7 @@ func Run(ctx context.Context, config Config) (summary *Summary, err error) {
 	if err != nil {
 		return nil, err
 	}
-	j, in, err := begin(ctx, s, "dedup", func() error { return out.CheckEmpty(ctx, s.Work != "") })
+	j, in, err := begin(ctx, s, "dedup", func() error { return out.CheckEmpty(ctx, s.Folder != "") })
 	if err != nil {
 		return nil, err
 	}

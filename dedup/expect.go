@@ -29,7 +29,7 @@ const (
 // choice is what keys documents get.
 type choice struct {
 	recipe   recipe.Recipe // as asked for or, if an exact join is expected, without keys
-	expected Candidates    // exact or lsh; "": what is decided when the inputs have been read
+	expected string        // exact or lsh; "": what is decided when the inputs have been read
 }
 
 // asked is the choice of the settings.
@@ -62,10 +62,10 @@ func expect(ctx context.Context, j *job, in *inputs, sparse bool) (choice, error
 	}
 	switch many := features > float64(j.limits.exact); {
 	case f.Exact()+f.Sets() > bands, many && r.Banding().Rows > 1:
-		how.expected = CandidatesLSH
+		how.expected = MethodLSH
 	case many, f.Edges > edgesMore: // perhaps one large cluster, which is known before all its pairs
 	default:
-		how.expected = CandidatesExact
+		how.expected = MethodExact
 		how.recipe, err = j.exactRecipe()
 	}
 	return how, err
@@ -74,8 +74,8 @@ func expect(ctx context.Context, j *job, in *inputs, sparse bool) (choice, error
 // mayExpect tells whether the choice is open, and a sample can be taken of all inputs: they are one
 // collection in plain files, whose blocks can be read in any order.
 func mayExpect(c *settings, in *inputs) bool {
-	if r := &c.recipe; c.Candidates != CandidatesAuto || !r.BySets() || r.Keys() == 0 || r.MinKeys() > 1 || r.Sample().Size > 0 ||
-		c.Shared || c.Fingerprints || c.Known != nil || c.Link != nil || c.limits.retain > 0 || c.Verify != VerifyExact ||
+	if r := &c.recipe; c.Method != methodAuto || !r.BySets() || r.Keys() == 0 || r.MinKeys() > 1 || r.Sample().Size > 0 ||
+		c.Shared || c.Fingerprints || c.Known != nil || c.Link != nil || c.limits.retain > 0 || c.Verify != recipe.Exact ||
 		in.references > 0 || in.left > 0 || in.bytes() < c.limits.expect {
 		return false
 	}

@@ -82,7 +82,7 @@ type search struct {
 func (s *search) group(ctx context.Context) (join joining, err error) {
 	err = s.account.stage("group", 0, func() (items, bytes int64, err error) {
 		t := s.docs.table
-		bySet := t.HasSets && s.Candidates != CandidatesLSH
+		bySet := t.HasSets && s.Method != MethodLSH
 		s.classes, err = copies.Find(ctx, copies.Options{Space: s.space, Table: t, Sides: &s.sides, BySet: bySet, Threshold: s.threshold})
 		if err == nil && s.sides.Apart() {
 			s.sides = sides.Between(t.Left, s.classes.Both)

@@ -27,7 +27,7 @@ func identity(c *settings, command string, in *inputs, known string) iter.Seq[jo
 			{Name: string(setting.Measure), Value: c.Measure.String()},
 			{Name: string(setting.Threshold), Value: fmt.Sprint(c.Threshold)},
 			{Name: string(setting.Recall), Value: fmt.Sprint(c.Recall)},
-			{Name: string(setting.Candidates), Value: string(c.Candidates)},
+			{Name: string(setting.Candidates), Value: c.Method},
 			{Name: string(setting.Verify), Value: string(c.Verify)},
 			{Name: string(setting.Shared), Value: strconv.FormatBool(c.Shared)},
 			{Name: "recipe", Value: c.recipe.String()},

@@ -8,7 +8,10 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/write"
+	"github.com/alike-dev/alike/internal/noclobber"
 	"github.com/alike-dev/alike/internal/bucketurl"
+	"github.com/alike-dev/alike/internal/journal"
 	"github.com/alike-dev/alike/internal/resume"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/internal/streams"
@@ -37,9 +40,22 @@ func (in *inputs) decodedAgain() bool {
 	return slices.ContainsFunc(in.sources, func(s corpus.Source) bool { return !s.InPlace() && !s.ByRange() })
 }
 
+// files are all that a run writes and reads.
+func (c *settings) files() noclobber.Files {
+	f := noclobber.Files{
+		Output:  noclobber.Folder{Path: c.Output, Names: write.OwnedNames()},
+		Work:    noclobber.Folder{Path: c.Folder, Names: append(slices.Clone(journal.Names), resume.FilesFolder)},
+		Written: c.Outputs, Inputs: slices.Concat(c.Inputs, c.Against, c.With), Read: c.Reads, Stdin: c.Corpus.Stdin != nil,
+	}
+	if c.Known != nil {
+		f.Index.Path, f.Index.Names = c.Known.Folder()
+	}
+	return f
+}
+
 // findInputs looks up the inputs, and checks that no output is one of them.
 func findInputs(ctx context.Context, c *settings, a *account) (*inputs, error) {
-	out, err := newOutputs(&c.Config)
+	check, err := c.files().Check()
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +67,7 @@ func findInputs(ctx context.Context, c *settings, a *account) (*inputs, error) {
 	options := c.Corpus
 	options.Visit = func(path string, info fs.FileInfo) error {
 		twice.lead(info)
-		return out.check(path, info)
+		return check(path, info)
 	}
 	var skipped []corpus.Problem
 	if len(leading) > 0 {
@@ -61,7 +77,7 @@ func findInputs(ctx context.Context, c *settings, a *account) (*inputs, error) {
 	}
 	options.Visit = func(path string, info fs.FileInfo) error {
 		twice.follow(path, info)
-		return out.check(path, info)
+		return check(path, info)
 	}
 	sources, problems, err := corpus.Find(ctx, following, options)
 	if err != nil {

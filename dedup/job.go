@@ -64,15 +64,15 @@ func (j *job) open(ctx context.Context, command string, in *inputs, known string
 	if j.space.Turn != nil {
 		s.Corpus.Admit = j.space.Turn.Take
 	}
-	if s.Work == "" {
+	if s.Folder == "" {
 		return &opened, nil
 	}
 	var err error
 	opened.log, err = resume.Open(ctx, j.space, resume.Options{
-		Folder: s.Work, Fresh: s.Fresh, Settings: identity(&s, command, in, known), Due: s.limits.due,
+		Folder: s.Folder, Fresh: s.Fresh, Settings: identity(&s, command, in, known), Due: s.limits.due,
 	})
 	if opened.log.Resumed() {
-		s.OnNotice(setting.Textf("continuing the run in %s", s.Work))
+		s.OnNotice(setting.Textf("continuing the run in %s", s.Folder))
 	}
 	return &opened, err
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"math"
 
@@ -16,7 +15,6 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/fault"
-	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/recipe"
 )
 
@@ -57,33 +55,6 @@ type Looker interface {
 	// Look looks for the document that a text is like; of several it returns the first one. m has
 	// processed the text last. The name is valid until the next call.
 	Look(m *recipe.Maker, made recipe.Made, text []byte) (name []byte, similarity float64, found bool, err error)
-}
-
-// validateKnown checks what Config.Known requires of the other settings.
-func (c *Config) validateKnown() error {
-	if c.Known == nil {
-		return nil
-	}
-	var checks []error
-	if c.Keep.String() != "first" {
-		checks = append(checks, setting.Errorf("%s %s: the documents of an index come first and stay, so it can only be first: leave it out", setting.Keep, c.Keep))
-	}
-	if c.Candidates == CandidatesExact {
-		checks = append(checks, setting.Errorf("%s exact: an index finds documents by the bands of their signatures: leave it out", setting.Candidates))
-	}
-	if byParts(c.Measure) {
-		checks = append(checks, setting.Errorf("%s %s: the largest of all documents would have to come first, and an index has those that came first: take another one, such as jaccard, or list what is in a larger document by a search of the index", setting.Measure, c.Measure))
-	}
-	if c.Fingerprints {
-		checks = append(checks, errors.New("the inputs are fingerprints, and an index takes texts: name the files that the fingerprints were made of"))
-	}
-	if c.Link != nil {
-		checks = append(checks, errors.New("records of a table are compared with each other, and an index holds texts: leave one of them out"))
-	}
-	if len(c.With) > 0 {
-		checks = append(checks, setting.Errorf("%s is for pairs, and an index for what is kept: leave one of them out", setting.With))
-	}
-	return errors.Join(checks...)
 }
 
 // beginKnown tells the collection that the run begins. It returns the state of the collection.

@@ -12,10 +12,9 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/copies"
 	"github.com/alike-dev/alike/dedup/internal/graph"
 	"github.com/alike-dev/alike/internal/extsort"
-	"github.com/alike-dev/alike/internal/setting"
 )
 
-// Links are the pairs of records that belong together, decided outside the run (see Config.Link).
+// Links are the pairs of records that belong together, decided outside the run (see ByLinks).
 // Records are numbered from 0 in input order, without those that cannot be read.
 type Links struct {
 	Records int // number of records that could be read
@@ -38,25 +37,6 @@ type Links struct {
 type Link struct {
 	A, B       uint32
 	Similarity float64
-}
-
-// Linked is Summary.CandidateMethod of a run with links; then Decision says in words how
-// they were decided.
-const Linked = "records"
-
-// validateLink checks what Config.Link requires of the other settings.
-func (c *Config) validateLink() error {
-	switch {
-	case c.Link == nil:
-		return nil
-	case len(c.Against) > 0 || len(c.With) > 0:
-		return errors.New("links are those within one table: leave references and a second side out")
-	case c.Work != "":
-		return setting.Errorf("links are found in memory, and a killed run cannot continue: leave %s out", setting.Work)
-	case c.Fingerprints || c.Distance != nil:
-		return errors.New("links decide by themselves: leave fingerprints and distance out")
-	}
-	return nil
 }
 
 // link finds the links; nil: similar texts are looked for.

@@ -48,7 +48,8 @@ func TestEveryNameMeansOneDocument(t *testing.T) {
 				{Threads: 4, limits: limits{segment: 300}},
 				{Threads: 2, limits: limits{segment: 300, memory: 1}},
 			} {
-				c.Inputs, c.Against, c.Candidates = inputs, []string{"r.jsonl"}, CandidatesExact
+				c.Inputs, c.Beside = inputs, Against{"r.jsonl"}
+				bySimilarity(&c, func(s *Similarity) { s.Candidates = Exact{} })
 				var skipped bytes.Buffer
 				c.OnSkip = func(p *corpus.Problem) { fmt.Fprintln(&skipped, p) }
 				names := map[string]bool{}

@@ -75,7 +75,7 @@ func MakePlan(ctx context.Context, config Config) (*Plan, error) {
 	if c.Output != "" {
 		out, err := write.Open(ctx, c.fs, c.Output, c.Corpus)
 		if err == nil {
-			err = out.CheckEmpty(ctx, c.Work != "")
+			err = out.CheckEmpty(ctx, c.Folder != "")
 		}
 		if err != nil {
 			return nil, err
@@ -167,7 +167,7 @@ func estimate(j *job, in *inputs, s *sample) *Plan {
 		e.MemoryBytes = min(e.MemoryBytes, j.Memory)
 		e.WorkBytes = table + sorting
 		e.Seconds *= 1 + spillShare
-	} else if j.Work != "" {
+	} else if j.Folder != "" {
 		e.WorkBytes = table
 	}
 	return e

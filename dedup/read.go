@@ -19,7 +19,7 @@ import (
 // documents are those of a run.
 type documents struct {
 	table   *table.Table
-	links   *Links       // of Config.Link: they connect records, not similar texts
+	links   *Links       // of ByLinks: they connect records, not similar texts
 	sides   sides.Policy // before equal documents are known
 	layouts feed.Layouts
 	decoded *reread.Kept // records that were read, kept for verification; nil: not needed
@@ -62,7 +62,7 @@ func readAll(ctx context.Context, j *job, in *inputs, how choice, links *Links) 
 		return nil, err
 	}
 	if references > 0 {
-		j.OnNotice(setting.Textf("references that have the name of an input: %d; outputs name them %sFILE:LINE", references, AgainstPrefix))
+		j.OnNotice(setting.Textf("references that have the name of an input: %d; outputs name them %sFILE:LINE", references, table.AgainstPrefix))
 	}
 	return docs, errors.Join(report(ctx, j, in, docs, repeated), j.space.Release(repeated))
 }
@@ -188,7 +188,7 @@ func retain(c *settings, how choice) int64 {
 	switch {
 	case how.recipe.Keys() == 0: // they will be joined
 		return math.MaxInt64
-	case how.expected == CandidatesLSH:
+	case how.expected == MethodLSH:
 		return 0
 	case c.limits.retain > 0:
 		return c.limits.retain

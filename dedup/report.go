@@ -118,7 +118,7 @@ func (p *pageMaker) close() {
 
 // recallBySimilarity returns the S-curve of the bands.
 func recallBySimilarity(s *Summary, how choice) (curve []float64) {
-	if s.Bands == 0 || s.CandidateMethod != string(CandidatesLSH) {
+	if s.Bands == 0 || s.CandidateMethod != MethodLSH {
 		return nil
 	}
 	for i := range overview.Bins + 1 {

@@ -1,13 +1,22 @@
 package dedup
 
 import (
+	"runtime"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/group"
+	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/measure"
+	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/recipe"
 )
 
 // settings are a configuration, complete and checked, and what follows from it alone.
 type settings struct {
 	Config
+	modes
 	recipe       recipe.Recipe
 	threshold    measure.Threshold // of the recipe; when parts are removed, of containment
 	removesParts bool              // removes documents that are inside others; see graph.Edges
@@ -15,16 +24,18 @@ type settings struct {
 
 // settle returns the settings of a search for pairs.
 func settle(config Config) (*settings, error) {
-	c := config.withDefaults()
-	if err := c.validate(); err != nil {
+	s := complete(config)
+	if err := s.validate(); err != nil {
 		return nil, err
 	}
-	r, err := c.recipe()
+	r, err := s.newRecipe()
 	if err != nil {
 		return nil, err
 	}
-	s := newSettings(c, r)
-	s.noticeStored(config.Verify)
+	s.use(r)
+	if s.Fingerprints && s.Distance == nil && config.modes().Verify == "" {
+		s.tellEstimates()
+	}
 	return s, nil
 }
 
@@ -47,30 +58,109 @@ func settleRemoval(config Config) (*settings, error) {
 
 // settleSketch returns the settings of a run that makes signatures.
 func settleSketch(config Config) (*settings, error) {
-	r, err := config.SketchRecipe()
+	s := complete(config)
+	r, err := s.newSketchRecipe()
 	if err != nil {
 		return nil, err
 	}
-	c := config.withDefaults()
-	if err := c.validateReading(); err != nil {
+	if err := s.validateReading(); err != nil {
 		return nil, err
 	}
-	return newSettings(c, r), nil
+	s.use(r)
+	return s, nil
 }
 
-func newSettings(c Config, r recipe.Recipe) *settings {
-	if field := c.Keep.Field(); field != "" {
-		c.Corpus.Fields = []string{field}
+// use sets the recipe, and what is read of each record.
+func (s *settings) use(r recipe.Recipe) {
+	s.recipe, s.threshold = r, r.Threshold()
+	if field := s.Keep.Field(); field != "" {
+		s.Corpus.Fields = []string{field}
 	}
-	if c.Fingerprints {
-		c.Corpus = asStored(c.Corpus)
+	if s.Fingerprints {
+		s.Corpus = asStored(s.Corpus)
 	}
-	return &settings{Config: c, recipe: r, threshold: r.Threshold()}
 }
 
 // exactRecipe returns the recipe for an exact join.
 func (s *settings) exactRecipe() (recipe.Recipe, error) {
-	exact := s.Config
-	exact.Candidates = CandidatesExact
-	return exact.recipe()
+	exact := *s
+	exact.Method = MethodExact
+	return exact.newRecipe()
+}
+
+// complete returns the settings of a configuration, with every zero field replaced by its default.
+// They are not checked, and have no recipe yet.
+func complete(config Config) *settings {
+	c := &settings{Config: config, modes: *config.modes()}
+	if c.Measure == measure.WeightedJaccard {
+		c.Features.Multiset = true
+	}
+	if c.Sketch == nil {
+		c.Sketch = minhash.Default()
+	}
+	if c.Link != nil {
+		c.Corpus.NoText = true
+	}
+	if c.Distance == nil {
+		c.setSearchDefaults()
+	}
+	setDefault(&c.BucketCap, DefaultBucketCap)
+	setDefault(&c.OnError, OnErrorSkip)
+	setDefault(&c.Threads, runtime.GOMAXPROCS(0))
+	setDefault(&c.Corpus.Lookups, c.Threads)
+	setDefault(&c.limits.segment, segmentBytes)
+	setDefault(&c.limits.exact, exactMost)
+	setDefault(&c.limits.expect, expectLeast)
+	setDefault(&c.limits.together, group.TogetherKeys)
+	setDefault(&c.limits.text, recipe.LongText)
+	if c.fs == nil {
+		c.fs = vfs.Default
+	}
+	if c.NoSync {
+		c.fs = durable.Unsynced(c.fs)
+	}
+	if c.OnSkip == nil {
+		c.OnSkip = func(*corpus.Problem) {}
+	}
+	if c.OnNotice == nil {
+		c.OnNotice = func(Notice) {}
+	}
+	if c.Begin == nil {
+		c.Begin = func() error { return nil }
+	}
+	if c.Commit == nil {
+		c.Commit = func() error { return nil }
+	}
+	if c.Progress == nil {
+		c.Progress = noProgress{}
+	}
+	return c
+}
+
+// setSearchDefaults is complete for the settings of a search by threshold.
+func (c *settings) setSearchDefaults() {
+	if c.Measure != measure.Overlap {
+		setDefault(&c.Threshold, DefaultThreshold)
+	}
+	setDefault(&c.Recall, DefaultRecall)
+	if c.Fingerprints {
+		setDefault(&c.Verify, recipe.Sketch)
+	}
+	setDefault(&c.Verify, recipe.Exact)
+	switch {
+	case c.Method != "":
+	case c.Known != nil:
+		c.Method = MethodLSH
+	case !hasBands(c.Sketch) && !c.Fingerprints:
+		c.Method = MethodExact
+	default:
+		c.Method = methodAuto
+	}
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
 }

@@ -5,8 +5,8 @@ type Summary struct {
 	Read    int64 `json:"read"`            // records of the inputs, including skipped ones
 	Kept    int64 `json:"kept"`            // including documents without any text
 	Removed int64 `json:"removed"`         // near-duplicates of a kept document
-	Known   int64 `json:"known,omitempty"` // of them, those like a document of Config.Known
-	Apart   int64 `json:"apart,omitempty"` // of those kept: have another name in Config.Known, where their own was taken
+	Known   int64 `json:"known,omitempty"` // of them, those like a document of NewTo.Known
+	Apart   int64 `json:"apart,omitempty"` // of those kept: have another name in NewTo.Known, where their own was taken
 	Skipped int64 `json:"skipped"`         // could not be used; each was reported
 	Empty   int64 `json:"empty"`           // kept documents without features, which are similar to nothing
 
@@ -30,7 +30,7 @@ type Summary struct {
 	Threshold       float64 `json:"threshold"`
 	Measure         string  `json:"measure,omitempty"`  // missing: jaccard
 	Decision        string  `json:"decision,omitempty"` // with a Hamming distance, instead of threshold: hamming<=3
-	CandidateMethod string  `json:"candidate_method"`   // exact or lsh; blocks with a distance
+	CandidateMethod string  `json:"candidate_method"`   // MethodLSH …
 	Verify          string  `json:"verify"`
 	TextScheme      string  `json:"text_scheme"`
 	SketchScheme    string  `json:"sketch_scheme"`
@@ -44,6 +44,14 @@ type Summary struct {
 	PeakMemoryBytes int64   `json:"peak_memory_bytes"` // resident; 0 where the system does not report it
 	SpilledBytes    int64   `json:"spilled_bytes"`
 }
+
+// The values of Summary.CandidateMethod.
+const (
+	MethodLSH     = "lsh"
+	MethodExact   = "exact"
+	MethodBlocks  = "blocks"  // with a Distance
+	MethodRecords = "records" // ByLinks; then Decision says in words how they were decided
+)
 
 // Stage describes one stage of a run.
 type Stage struct {

@@ -12,7 +12,9 @@ import (
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/internal/noclobber"
 	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/recipeflags"
 	"github.com/alike-dev/alike/measure"
 )
 
@@ -109,13 +111,27 @@ func (f *dedupFlags) apply(c *alike.Config) (err error) {
 	if f.output == "" {
 		return usagef("-o DIR is missing: name a folder for the output")
 	}
-	c.Output, c.Against, c.IDsOnly, c.NoSync, c.Star = f.output, f.against, f.idsOnly, f.noSync, f.mode.value == star
+	c.Output, c.IDsOnly = f.output, f.idsOnly
+	if len(f.against) > 0 {
+		c.Beside = dedup.Against(f.against)
+	}
+	if f.noSync {
+		if c.Work != nil || f.index != "" {
+			return usagef("--no-sync leaves nothing from which a killed run could continue: leave --work and an index out, or sync")
+		}
+		c.Work = dedup.Unsynced{}
+	}
 	if f.input.json || f.dryRun {
 		c.Outputs = append(c.Outputs, "-")
 	}
-	if c.Keep, err = cluster.ParseKeep(f.keep); err != nil {
+	kept := dedup.OnePerCluster{Star: f.mode.value == star}
+	if kept.Keep, err = cluster.ParseKeep(f.keep); err != nil {
 		return usageError{err}
 	}
+	if f.index != "" && kept.Keep.String() != "first" {
+		return usagef("--keep %s: the documents of an index come first and stay, so it can only be first: leave it out", kept.Keep)
+	}
+	c.Survivors = kept
 	return nil
 }
 
@@ -141,8 +157,8 @@ func newDedup() *cobra.Command {
 }
 
 func (f *dedupFlags) run(cmd *cobra.Command, args []string) (err error) {
-	if f.index != "" && f.recipe.Decision.Candidates == string(dedup.CandidatesAuto) {
-		f.recipe.Decision.Candidates = string(dedup.CandidatesLSH) // the only way to find documents of an index
+	if f.index != "" && f.recipe.Decision.Candidates == recipeflags.Auto {
+		f.recipe.Decision.Candidates = recipeflags.LSH // the only way to find documents of an index
 	}
 	f.input.freshIndex = f.index != ""
 	if err := f.records.checkTexts(cmd.Flags()); err != nil {
@@ -155,20 +171,21 @@ func (f *dedupFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if err := f.apply(&c); err != nil {
 		return err
 	}
-	components := cmd.Flags().Changed("cluster") && !c.Star
-	if byParts := c.Measure == measure.Containment || c.Measure == measure.MaxContainment; byParts && components {
-		return usagef("--cluster components is not for --measure %s: texts that are parts of one long text are not alike; leave --cluster out", c.Measure)
+	components := cmd.Flags().Changed("cluster") && f.mode.value != star
+	decision, _ := c.Decide.(dedup.Similarity)
+	if m := decision.Measure; components && (m == measure.Containment || m == measure.MaxContainment) {
+		return usagef("--cluster components is not for --measure %s: texts that are parts of one long text are not alike; leave --cluster out", m)
 	}
 	if f.index != "" {
 		if components {
 			return usagef("--cluster components is not for --index: whether two documents are connected may depend on one that comes later, and what is in the index stays; leave --cluster out")
 		}
-		known, err := growing(f.index, c, args, f.dryRun)
+		known, err := growing(f.index, c, args, f.input.fresh, f.dryRun)
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, known.Close()) }()
-		c.Known = known
+		c.Survivors = dedup.NewTo{Known: known}
 	}
 	if f.dryRun {
 		return printPlan(cmd, &f.input, c)
@@ -186,7 +203,7 @@ func (f *dedupFlags) runRecords(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	c := alike.Config{OnError: dedup.OnError(f.input.onError.value), Timings: f.input.timings != "", Outputs: append(flags.writes(), dedup.StandardError), Reads: flags.reads()}
+	c := alike.Config{OnError: dedup.OnError(f.input.onError.value), Timings: f.input.timings != "", Outputs: append(flags.writes(), noclobber.StandardError), Reads: flags.reads()}
 	if c.Timings {
 		c.Outputs = append(c.Outputs, f.input.timings)
 	}
@@ -255,7 +272,7 @@ func printPlan(cmd *cobra.Command, f *inputFlags, c alike.Config) error {
 		{"disk", "up to " + size(e.OutputBytes) + " of output"},
 		{"time", fmt.Sprintf("about %s", (time.Duration(e.Seconds*1e3) * time.Millisecond).Round(100*time.Millisecond))},
 	}
-	if c.Known != nil {
+	if _, growing := c.Survivors.(dedup.NewTo); growing {
 		rows[1][1] += fmt.Sprintf(", of which about %s are like one of the index", humanize.Comma(e.Known))
 	}
 	if e.CeilingBytes > 0 {

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alike-dev/alike/cluster"
+	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/stage"
 	"github.com/alike-dev/alike/stage/runner"
 )
@@ -120,15 +121,17 @@ func (own *planFlags) run(cmd *cobra.Command, command string, flags *corpusFlags
 	if err != nil {
 		return err
 	}
-	o := runner.PlanOptions{Command: command, Work: c.Work, Output: own.results, Partitions: own.partitions, Engine: own.engine}
+	o := runner.PlanOptions{Command: command, Work: flags.input.work, Output: own.results, Partitions: own.partitions, Engine: own.engine}
 	if flags.input.memory != "" {
 		o.Memory = c.Memory
 	}
-	c.Work, c.Memory = "", 0
+	c.Work, c.Memory = nil, 0
 	if command == stage.Dedup {
-		if c.Keep, err = cluster.ParseKeep(own.keep); err != nil {
+		keep, err := cluster.ParseKeep(own.keep)
+		if err != nil {
 			return usageError{err}
 		}
+		c.Survivors = dedup.OnePerCluster{Keep: keep}
 	}
 	if own.prices != "" {
 		if err := readPrices(own.prices, &o.Prices); err != nil {

@@ -53,9 +53,10 @@ func Make(ctx context.Context, c dedup.Config, o PlanOptions) (*Plan, error) {
 	}
 	p := o.plan()
 	p.Recipe, p.BucketCap = r.String(), cmp.Or(c.BucketCap, dedup.DefaultBucketCap)
-	p.Reading = reading(&c, o.Command)
+	p.Reading = reading(&c)
 	if o.Command == stage.Dedup {
-		p.Keep = c.Keep.String()
+		kept, _ := c.Survivors.(dedup.OnePerCluster)
+		p.Keep, p.Reading.Field = kept.Keep.String(), kept.Keep.Field()
 	}
 	if len(o.Engine) > 0 {
 		p.divideParts(o.Engine)
@@ -93,21 +94,29 @@ func (p *Plan) divideParts(parts []int) {
 
 // check refuses settings that stages do not support, and completes the others.
 func check(c *dedup.Config, o *PlanOptions) error {
+	decision, bySimilarity := c.Decide.(dedup.Similarity)
+	kept, perCluster := c.Survivors.(dedup.OnePerCluster)
+	_, texts := c.Signatures.(dedup.OfTexts)
 	switch {
-	case len(c.Against) > 0 || len(c.With) > 0:
+	case c.Beside != nil:
 		return errors.New("references and second collections are compared on one machine only: leave them out, or put all into one collection")
-	case c.Fingerprints || c.Texts != nil || c.Distance != nil || c.Shared:
+	case c.Fingerprints || texts || c.Decide != nil && !bySimilarity || decision.Shared:
 		return errors.New("fingerprints are compared on one machine only: take texts, and a threshold")
-	case c.Star:
+	case c.Survivors != nil && !perCluster:
+		return errors.New("an index grows on one machine only: leave it out")
+	case kept.Star:
 		return setting.Errorf("%s needs all pairs of a cluster at once, on one machine: leave it out", setting.Star)
 	case c.IDsOnly:
 		return errors.New("lists of ids in place of records are written on one machine only")
-	case c.Candidates == dedup.CandidatesExact:
+	case decision.Candidates == dedup.Candidates(dedup.Exact{}):
 		return setting.Errorf("%s exact needs all documents at once, on one machine: take lsh, with a higher %s", setting.Candidates, setting.Recall)
 	case len(o.Engine) == 0 && o.Output == "":
 		return errors.New("no place for the results: name a folder, a file or a URL")
 	}
-	c.Candidates = dedup.CandidatesLSH // to decide for auto, all sets would have to be read before planning
+	if auto, ok := decision.Candidates.(dedup.Auto); ok || decision.Candidates == nil { // to decide for auto, all sets would have to be read before planning
+		decision.Candidates = dedup.LSH{Recall: auto.Recall}
+	}
+	c.Decide = decision
 	for _, in := range c.Inputs {
 		if in == "-" {
 			return errors.New("standard input can be read by one task only: put it into files")
@@ -129,14 +138,10 @@ func beside(output string) string {
 	return at.Address()
 }
 
-func reading(c *dedup.Config, command string) Reading {
-	r := Reading{
+func reading(c *dedup.Config) Reading {
+	return Reading{
 		Format: c.Corpus.Format, TextField: c.Corpus.TextField, IDField: c.Corpus.IDField, MaxRecord: c.Corpus.MaxRecord, Fail: c.OnError == dedup.OnErrorFail,
 	}
-	if command == stage.Dedup {
-		r.Field = c.Keep.Field()
-	}
-	return r
 }
 
 // absolute returns a path that is valid in every working folder.
