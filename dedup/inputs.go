@@ -9,9 +9,9 @@ import (
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/write"
-	"github.com/alike-dev/alike/internal/noclobber"
 	"github.com/alike-dev/alike/internal/bucketurl"
 	"github.com/alike-dev/alike/internal/journal"
+	"github.com/alike-dev/alike/internal/noclobber"
 	"github.com/alike-dev/alike/internal/resume"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/internal/streams"

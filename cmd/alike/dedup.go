@@ -12,8 +12,8 @@ import (
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/dedup"
-	"github.com/alike-dev/alike/internal/noclobber"
 	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/noclobber"
 	"github.com/alike-dev/alike/internal/recipeflags"
 	"github.com/alike-dev/alike/measure"
 )

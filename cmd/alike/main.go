@@ -20,8 +20,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alike-dev/alike"
-	"github.com/alike-dev/alike/internal/noclobber"
 	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/noclobber"
 )
 
 // Exit codes, a stable contract.

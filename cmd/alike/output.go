@@ -13,9 +13,9 @@ import (
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/index"
-	"github.com/alike-dev/alike/internal/noclobber"
 	"github.com/alike-dev/alike/internal/bucketurl"
 	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/noclobber"
 )
 
 // outputFile is the destination of a command's results: standard output, a device or pipe, or a
