@@ -130,3 +130,12 @@ const (
 	ReportFile   = write.ReportFile
 	SummaryFile  = write.SummaryFile
 )
+
+// exactMost is the number of features up to which a run that may choose considers an exact join
+// (its index takes some 30 bytes each): with little memory the join is made by chunks, and every
+// chunk costs a pass over all features.
+const exactMost = 8 << 20
+
+// expectLeast is the size of inputs, in bytes, from which on a sample of them is taken: smaller ones are read
+// sooner than judged.
+const expectLeast = 1 << 20

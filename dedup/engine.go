@@ -127,7 +127,7 @@ func removal(ctx context.Context, j *job, in *inputs, out *write.Folder) (*Summa
 	if err := out.SyncFolders(in.own()); err != nil {
 		return nil, err
 	}
-	if err := addKept(ctx, j, in, docs, written.removed); err != nil {
+	if err := addKept(ctx, j, in, docs.table, written.removed); err != nil {
 		return nil, err
 	}
 	if err := j.log.Note(resume.Published, s); err != nil {

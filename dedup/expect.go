@@ -14,10 +14,8 @@ import (
 )
 
 // A run that may choose between bands and an exact join does so before it reads, if it can tell the costs
-// from a sample: for the one it needs no sets, for the other no signatures. Small inputs are read sooner than
-// judged.
+// from a sample: for the one it needs no sets, for the other no signatures.
 const (
-	expectLeast  = 1 << 20   // bytes of input from which on a sample is taken
 	expectShare  = 24        // it has this share of the input
 	expectMost   = 512 << 10 // but at most so many bytes
 	expectBlock  = 1 << 15   // from places of the input with so many bytes
@@ -25,15 +23,6 @@ const (
 	expectTimes  = 4         // for which it may be so many times as large
 	expectTokens = 16 << 10  // features of it that are held at most
 )
-
-// choice is what keys documents get.
-type choice struct {
-	recipe   recipe.Recipe // as asked for or, if an exact join is expected, without keys
-	expected string        // exact or lsh; "": what is decided when the inputs have been read
-}
-
-// asked is the choice of the settings.
-func asked(s *settings) choice { return choice{recipe: s.recipe} }
 
 // expect decides, if it can, between exact and lsh candidates, from a sample of the inputs. Like chooseExact it
 // depends only on the inputs and the settings. sparse is that of find.

@@ -3,7 +3,6 @@ package dedup
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/alike-dev/alike/internal/resume"
 	"github.com/alike-dev/alike/internal/scratch"
@@ -30,30 +29,6 @@ func newSpace(s *settings) *scratch.Space {
 	return scratch.New(scratch.Options{
 		FS: s.fs, Threads: s.Threads, Ceiling: s.Memory, Scheme: s.recipe.Signature(), Memory: s.limits.memory, Record: s.limits.record,
 	})
-}
-
-// begin finds the inputs, checks that no output is one of them, calls ready, and opens the work
-// folder. Streams are not read yet. The caller closes the job.
-func begin(ctx context.Context, s *settings, command string, ready func() error) (*job, *inputs, error) {
-	if len(s.With) > 0 && command != "pairs" {
-		return nil, nil, fmt.Errorf("%w: only Pairs takes a second collection: Run removes what is like references (Against)", ErrUsage)
-	}
-	j := newJob(s)
-	in, err := findInputs(ctx, s, j.account)
-	if err == nil {
-		err = ready()
-	}
-	known := ""
-	if err == nil {
-		known, err = beginKnown(ctx, j, in)
-	}
-	if err == nil {
-		j, err = j.open(ctx, command, in, known)
-	}
-	if err != nil {
-		return nil, nil, errors.Join(err, j.close(false))
-	}
-	return j, in, nil
 }
 
 // open returns the job with its journal, and with turns for long records. known is the state of

@@ -2,6 +2,7 @@ package dedup
 
 import (
 	"context"
+	"iter"
 
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/lsh"
@@ -134,27 +135,6 @@ type modes struct {
 // methodAuto is the method before it is chosen. See Summary.CandidateMethod for the others.
 const methodAuto = "auto"
 
-// modes returns what c asks for.
-func (c *Config) modes() *modes {
-	m := &modes{}
-	if c.Beside != nil {
-		c.Beside.beside(m)
-	}
-	if c.Signatures != nil {
-		c.Signatures.signatures(m)
-	}
-	if c.Decide != nil {
-		c.Decide.decide(m)
-	}
-	if c.Survivors != nil {
-		c.Survivors.survivors(m)
-	}
-	if c.Work != nil {
-		c.Work.work(m)
-	}
-	return m
-}
-
 func (a Against) beside(m *modes) { m.Against = a }
 func (w With) beside(m *modes)    { m.With = w }
 
@@ -184,3 +164,28 @@ func (n NewTo) survivors(m *modes)         { m.Known = n.Known }
 
 func (f WorkFolder) work(m *modes) { m.Folder, m.Fresh = f.Path, f.Fresh }
 func (Unsynced) work(m *modes)     { m.NoSync = true }
+
+// Links are the pairs of records that belong together, decided outside the run (see ByLinks).
+// Records are numbered from 0 in input order, without those that cannot be read.
+type Links struct {
+	Records int // number of records that could be read
+	// All ranges over the links, each once and in any order.
+	All iter.Seq[Link]
+	// Similarity returns the similarity of any two records: it is used for those that are in one
+	// cluster only through others.
+	Similarity func(a, b uint32) float64
+	// ID returns the id of a record that has one. It serves to check that the table is still the
+	// one that was linked.
+	ID func(record uint32) []byte
+
+	Threshold      float64 // least similarity, for Summary; 0: another rule decided
+	By             string  // how the links were decided, for Summary.Decision
+	Candidates     int64   // pairs that were examined
+	ExpectedRecall float64 // share of the true links that were found, as far as that is known
+}
+
+// Link is two records that belong together, A before B.
+type Link struct {
+	A, B       uint32
+	Similarity float64
+}

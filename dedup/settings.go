@@ -22,72 +22,6 @@ type settings struct {
 	removesParts bool              // removes documents that are inside others; see graph.Edges
 }
 
-// settle returns the settings of a search for pairs.
-func settle(config Config) (*settings, error) {
-	s := complete(config)
-	if err := s.validate(); err != nil {
-		return nil, err
-	}
-	r, err := s.newRecipe()
-	if err != nil {
-		return nil, err
-	}
-	s.use(r)
-	if s.Fingerprints && s.Distance == nil && config.modes().Verify == "" {
-		s.tellEstimates()
-	}
-	return s, nil
-}
-
-// settleRemoval returns the settings of a run that removes documents.
-func settleRemoval(config Config) (*settings, error) {
-	s, err := settle(config)
-	if err != nil {
-		return nil, err
-	}
-	if s.Measure == measure.Overlap {
-		return nil, errRemovalByOverlap
-	}
-	s.Star = s.Star || s.Known != nil
-	if byParts(s.Measure) {
-		s.removesParts, s.Star = true, true
-		s.threshold, err = measure.NewThreshold(measure.Containment, s.Threshold)
-	}
-	return s, err
-}
-
-// settleSketch returns the settings of a run that makes signatures.
-func settleSketch(config Config) (*settings, error) {
-	s := complete(config)
-	r, err := s.newSketchRecipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := s.validateReading(); err != nil {
-		return nil, err
-	}
-	s.use(r)
-	return s, nil
-}
-
-// use sets the recipe, and what is read of each record.
-func (s *settings) use(r recipe.Recipe) {
-	s.recipe, s.threshold = r, r.Threshold()
-	if field := s.Keep.Field(); field != "" {
-		s.Corpus.Fields = []string{field}
-	}
-	if s.Fingerprints {
-		s.Corpus = asStored(s.Corpus)
-	}
-}
-
-// exactRecipe returns the recipe for an exact join.
-func (s *settings) exactRecipe() (recipe.Recipe, error) {
-	exact := *s
-	exact.Method = MethodExact
-	return exact.newRecipe()
-}
-
 // complete returns the settings of a configuration, with every zero field replaced by its default.
 // They are not checked, and have no recipe yet.
 func complete(config Config) *settings {
@@ -163,4 +97,30 @@ func setDefault[T comparable](field *T, value T) {
 	if *field == zero {
 		*field = value
 	}
+}
+
+func hasBands(s recipe.Scheme) bool {
+	banded, ok := s.(recipe.Banded)
+	return ok && banded.HasBands()
+}
+
+// modes returns what c asks for.
+func (c *Config) modes() *modes {
+	m := &modes{}
+	if c.Beside != nil {
+		c.Beside.beside(m)
+	}
+	if c.Signatures != nil {
+		c.Signatures.signatures(m)
+	}
+	if c.Decide != nil {
+		c.Decide.decide(m)
+	}
+	if c.Survivors != nil {
+		c.Survivors.survivors(m)
+	}
+	if c.Work != nil {
+		c.Work.work(m)
+	}
+	return m
 }

@@ -3,7 +3,6 @@ package dedup
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"os"
 
@@ -11,7 +10,6 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/read"
 	"github.com/alike-dev/alike/internal/bucketurl"
 	"github.com/alike-dev/alike/internal/fault"
-	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/internal/stdio"
 )
 
@@ -24,24 +22,6 @@ const (
 
 // ErrScheme ends a run when fingerprints have another scheme than the run.
 var ErrScheme = fault.ErrScheme
-
-// asStored returns the options for reading fingerprints.
-func asStored(o corpus.Options) corpus.Options {
-	if o.TextField == "" {
-		o.TextField = SignatureField
-	}
-	o.Fields = append(o.Fields[:len(o.Fields):len(o.Fields)], read.StoredFields...)
-	return o
-}
-
-// tellEstimates says that similarities are estimates.
-func (c *settings) tellEstimates() {
-	about := ""
-	if s, ok := c.Sketch.(interface{ StandardError(float64) float64 }); ok {
-		about = fmt.Sprintf(", give or take %.3f at the threshold", s.StandardError(c.threshold.Float()))
-	}
-	c.OnNotice(setting.Textf("fingerprints without their texts: similarities are estimates%s (%s %s)", about, setting.Verify, c.Verify))
-}
 
 // peekBytes is how much of an input is read at most to see what it holds.
 const peekBytes = 1 << 20

@@ -1,5 +1,7 @@
 package dedup
 
+import "github.com/alike-dev/alike/dedup/internal/overview"
+
 // Summary is the report of a run. read = kept + removed + skipped, always.
 type Summary struct {
 	Read    int64 `json:"read"`            // records of the inputs, including skipped ones
@@ -67,4 +69,37 @@ type Step struct {
 	Name    string  `json:"name"`
 	Slowest float64 `json:"slowest_thread_seconds"` // of the worker that took longest
 	Total   float64 `json:"threads_seconds"`        // of all workers together
+}
+
+// Report is the outcome of Run, for people to look at. It is the same for any number of threads and
+// any amount of memory, and for a run that was killed and resumed.
+type Report struct {
+	overview.Overview
+	Summary Summary // without Stages and the cost of the run
+	// Recall has, for similarities from 0 to 1 in equal steps, the probability that a pair is
+	// found; nil where bands do not decide.
+	Recall []float64
+}
+
+// Parts of a Report.
+type (
+	ReportSizes   = overview.Sizes
+	ReportCluster = overview.Cluster
+	ReportExample = overview.Example
+	ReportInput   = overview.Input
+)
+
+// Pair is two similar documents. The slices are valid only during the call.
+type Pair struct {
+	A, B       []byte  // ids; A comes first in the input or, by Containment, is inside B
+	Similarity float64 // exact, unless the run was told to estimate
+	Shared     int     // components in which the signatures agree, with Config.Shared
+}
+
+// Fingerprint is a document's signature under the run's scheme.
+type Fingerprint struct {
+	ID        []byte
+	Signature []uint32 // of an empty document: all ones; nil under Config.Texts
+	Packed    []byte   // the signature in the form that the scheme stores
+	Features  int      // with repeats; 0: an empty document
 }

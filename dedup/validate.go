@@ -14,10 +14,6 @@ import (
 	"github.com/alike-dev/alike/recipe"
 )
 
-// Validate checks what can be checked without looking at the input. Its errors
-// wrap ErrUsage.
-func (c Config) Validate() error { return complete(c).validate() }
-
 // validate is Validate of settings.
 func (c *settings) validate() error {
 	checks := []error{c.validateReading(), c.validateLink(), c.validateKnown(), c.validateNoSync()}
@@ -85,54 +81,6 @@ func (c *settings) validateReading() error {
 		checks = append(checks, errors.New("standard input cannot be on both sides: put one of them into a file"))
 	}
 	return asUsage(errors.Join(checks...))
-}
-
-// asUsage marks an error as one of the configuration.
-func asUsage(err error) error {
-	if err == nil || errors.Is(err, ErrUsage) {
-		return err
-	}
-	return fmt.Errorf("%w: %w", ErrUsage, err)
-}
-
-// Recipe returns the settings that decide about pairs. Its errors wrap ErrUsage.
-func (c Config) Recipe() (recipe.Recipe, error) { return complete(c).newRecipe() }
-
-// newRecipe is Recipe of settings.
-func (c *settings) newRecipe() (recipe.Recipe, error) {
-	if c.Distance != nil {
-		r, err := recipe.New(recipe.Options{Features: c.Features, Sketch: c.Sketch, Texts: c.Texts, Distance: c.Distance})
-		return r, asUsage(err)
-	}
-	threshold, err := c.newThreshold()
-	if err != nil {
-		return recipe.Recipe{}, asUsage(err)
-	}
-	keys := map[string]recipe.Keys{methodAuto: recipe.AnyKeys, MethodLSH: recipe.LSH, MethodExact: recipe.NoKeys}
-	r, err := recipe.New(recipe.Options{
-		Features: c.Features, Sketch: c.Sketch, Texts: c.Texts,
-		Threshold: threshold, Verify: c.Verify, Keys: keys[c.Method], Recall: c.Recall, Banding: c.Banding,
-	})
-	return r, asUsage(err)
-}
-
-// SketchRecipe returns the settings that the signatures of Sketch depend on. Its errors wrap
-// ErrUsage.
-func (c Config) SketchRecipe() (recipe.Recipe, error) { return complete(c).newSketchRecipe() }
-
-// newSketchRecipe is SketchRecipe of settings.
-func (c *settings) newSketchRecipe() (recipe.Recipe, error) {
-	if s, ok := c.Sketch.(minhash.Scheme); ok && s.IsWeighted() && !c.Features.Multiset {
-		return recipe.Recipe{}, asUsage(setting.Errorf("signatures of %s are for shingles that count as often as they occur: take %s %s, or oph, whose signatures of sets without counts are as good and take less time",
-			s, setting.Measure, measure.WeightedJaccard))
-	}
-	r, err := recipe.New(recipe.Options{Features: c.Features, Sketch: c.Sketch, Texts: c.Texts})
-	return r, asUsage(err)
-}
-
-func hasBands(s recipe.Scheme) bool {
-	banded, ok := s.(recipe.Banded)
-	return ok && banded.HasBands()
 }
 
 func among[T ~string](option setting.Name, value T, allowed ...T) error {
