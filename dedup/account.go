@@ -113,7 +113,7 @@ func (a *account) pairs(copies, edges int64) {
 	a.Rejected = a.Candidates - a.Verified
 }
 
-// clusters counts what is kept. known are the documents like one of Config.Known.
+// clusters counts what is kept. known are the documents like one of NewTo.Known.
 func (a *account) clusters(c *clusters.Result, known bitset.Set) {
 	a.Removed = c.Removed.Len()
 	if a.settings.Known != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // Known is a collection of documents that exists before the run, and to which the run adds the
-// documents that it keeps. See Config.Known; package index/grow has one.
+// documents that it keeps. See NewTo.Known; package index/grow has one.
 type Known interface {
 	// Recipe says what counts as similar in the collection. It must be that of the run.
 	Recipe() recipe.Recipe

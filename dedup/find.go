@@ -340,7 +340,7 @@ type joining struct {
 	limit int64 // of edges, more than which are found in vain; 0: none
 }
 
-// chooseExact decides between exact and lsh candidates. Under CandidatesAuto it takes the cheaper
+// chooseExact decides between exact and lsh candidates. By Auto it takes the cheaper
 // way according to a forecast. The choice depends only on the corpus and the settings, never on
 // threads or memory, so that every run gives the same pairs.
 func chooseExact(ctx context.Context, s *search) (joining, error) {

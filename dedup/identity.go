@@ -17,7 +17,7 @@ import (
 const engineVersion = "8"
 
 // identity is everything that the result of a run depends on: what is compared and how, and the
-// state of every input and of Config.Known. TestEveryFieldOfConfigIsInTheFingerprint checks that no
+// state of every input and of NewTo.Known. TestEveryFieldOfConfigIsInTheFingerprint checks that no
 // field of Config is forgotten.
 func identity(c *settings, command string, in *inputs, known string) iter.Seq[journal.Setting] {
 	return func(yield func(journal.Setting) bool) {

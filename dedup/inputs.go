@@ -19,7 +19,7 @@ import (
 type inputs struct {
 	sources    []corpus.Source
 	references int
-	left       int // with Config.With: files of Inputs
+	left       int // with With: files of Inputs
 }
 
 // own returns the files that are not references.

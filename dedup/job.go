@@ -32,7 +32,7 @@ func newSpace(s *settings) *scratch.Space {
 }
 
 // open returns the job with its journal, and with turns for long records. known is the state of
-// Config.Known.
+// NewTo.Known.
 func (j *job) open(ctx context.Context, command string, in *inputs, known string) (*job, error) {
 	opened, s := *j, *j.settings
 	opened.settings = &s

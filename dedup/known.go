@@ -18,7 +18,7 @@ import (
 	"github.com/alike-dev/alike/recipe"
 )
 
-// ErrKnownName says that a document has the name of one in Config.Known, and is not like any there. It is skipped.
+// ErrKnownName says that a document has the name of one in NewTo.Known, and is not like any there. It is skipped.
 var ErrKnownName = fault.ErrKnownName
 
 // beginKnown tells the collection that the run begins. It returns the state of the collection.

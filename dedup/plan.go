@@ -20,7 +20,7 @@ type Plan struct {
 	Files         int     `json:"files"`
 	InputBytes    int64   `json:"input_bytes"` // of the files in their stored form, with references
 	Documents     int64   `json:"documents"`
-	Known         int64   `json:"known,omitempty"` // of the documents, those like one of Config.Known
+	Known         int64   `json:"known,omitempty"` // of the documents, those like one of NewTo.Known
 	MemoryBytes   int64   `json:"memory_bytes"`    // resident, at most
 	CeilingBytes  int64   `json:"ceiling_bytes"`   // Config.Memory
 	WorkBytes     int64   `json:"work_bytes"`      // on disk while it runs

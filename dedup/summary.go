@@ -93,13 +93,13 @@ type (
 type Pair struct {
 	A, B       []byte  // ids; A comes first in the input or, by Containment, is inside B
 	Similarity float64 // exact, unless the run was told to estimate
-	Shared     int     // components in which the signatures agree, with Config.Shared
+	Shared     int     // components in which the signatures agree, with Similarity.Shared
 }
 
 // Fingerprint is a document's signature under the run's scheme.
 type Fingerprint struct {
 	ID        []byte
-	Signature []uint32 // of an empty document: all ones; nil under Config.Texts
+	Signature []uint32 // of an empty document: all ones; nil by OfTexts
 	Packed    []byte   // the signature in the form that the scheme stores
 	Features  int      // with repeats; 0: an empty document
 }

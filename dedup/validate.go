@@ -116,7 +116,7 @@ func (c *settings) validateStored() error {
 	return errors.Join(checks...)
 }
 
-// validateLink checks what Config.Link requires of the other settings.
+// validateLink checks what ByLinks requires of the other settings.
 func (c *settings) validateLink() error {
 	switch {
 	case c.Link == nil:
@@ -131,7 +131,7 @@ func (c *settings) validateLink() error {
 	return nil
 }
 
-// validateKnown checks what Config.Known requires of the other settings.
+// validateKnown checks what NewTo.Known requires of the other settings.
 func (c *settings) validateKnown() error {
 	if c.Known == nil {
 		return nil

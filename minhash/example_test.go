@@ -109,7 +109,7 @@ func ExamplePermutations() {
 
 // A passage of 2000 features, three quarters of which stand in a text of 100,000.
 func ExampleScaled() {
-	scheme, err := minhash.ParseScaled("scaled scale=5")
+	scheme, err := minhash.NewScaled(5, minhash.DefaultSeed)
 	if err != nil {
 		panic(err)
 	}

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
-	"strings"
 
 	"github.com/alike-dev/alike/internal/distinct"
 	"github.com/alike-dev/alike/internal/simd"
@@ -22,7 +20,7 @@ const DefaultScale = 1000
 // counts, joins and searches sketches by every measure.
 //
 // Like a Scheme it is immutable, compares with ==, and prints as one line; sketches may
-// be compared only when their schemes are equal. [NewScaled] and [ParseScaled] make it;
+// be compared only when their schemes are equal. [NewScaled] makes it;
 // the zero Scaled is not valid.
 //
 // Sources: L. Irber, P. T. Brooks, T. Reiter, N. T. Pierce-Ward, M. Rahman Hera, D.
@@ -42,49 +40,13 @@ func NewScaled(scale, seed uint64) (Scaled, error) {
 	return Scaled{scale, seed}, nil
 }
 
-// ParseScaled reads a line of String: "minhash/scaled/v1 scale=1000 seed=1". As in
-// [ParseScheme] "minhash/" and "/v1" may be missing, as may any parameter, and parameters
-// may come in any order.
-func ParseScaled(line string) (Scaled, error) {
-	wrong := func(format string, args ...any) (Scaled, error) {
-		return Scaled{}, fmt.Errorf("minhash: scheme %q: %s (want scaled, then any of scale=N seed=N, as in %q)",
-			line, fmt.Sprintf(format, args...), Scaled{DefaultScale, DefaultSeed})
-	}
-	fields := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == ',' || r == '\t' })
-	if len(fields) == 0 {
-		return wrong("empty")
-	}
-	name, version, versioned := strings.Cut(strings.TrimPrefix(fields[0], "minhash/"), "/")
-	if name != "scaled" {
-		return wrong("unknown scheme %q", fields[0])
-	}
-	if versioned && version != "v1" {
-		return wrong("unknown version %q, this program knows v1", version)
-	}
-	s := Scaled{DefaultScale, DefaultSeed}
-	values := map[string]*uint64{"scale": &s.scale, "seed": &s.seed}
-	for _, f := range fields[1:] {
-		key, value, ok := strings.Cut(f, "=")
-		to := values[key]
-		if !ok || to == nil {
-			return wrong("%q is unknown or given twice", f)
-		}
-		delete(values, key)
-		var err error
-		if *to, err = strconv.ParseUint(value, 0, 64); err != nil || s.scale < 1 {
-			return wrong("%s=%s is not a number in range", key, value)
-		}
-	}
-	return s, nil
-}
-
 // Scale returns s for a sketch that keeps one hash in s.
 func (s Scaled) Scale() uint64 { return s.scale }
 
 // Seed returns the seed of the hash function.
 func (s Scaled) Seed() uint64 { return s.seed }
 
-// String returns the canonical line, which ParseScaled reads.
+// String returns the canonical line: equal lines, equal schemes.
 func (s Scaled) String() string {
 	return fmt.Sprintf("minhash/scaled/v1 scale=%d seed=%d", s.scale, s.seed)
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -59,28 +58,7 @@ func TestTheBoundIsExactForEveryScale(t *testing.T) {
 	}
 }
 
-func TestScaledLinesParseBack(t *testing.T) {
-	for line, want := range map[string]Scaled{
-		"minhash/scaled/v1 scale=1000 seed=1": {1000, 1}, "scaled": {1000, 1}, "scaled seed=0x10,scale=20": {20, 16},
-		"scaled/v1 scale=1": {1, 1},
-	} {
-		got, err := ParseScaled(line)
-		if got != want || err != nil {
-			t.Errorf("%q: %v, %v", line, got, err)
-		}
-		if back, err := ParseScaled(got.String()); back != got || err != nil {
-			t.Errorf("%q: %v, %v", got, back, err)
-		}
-	}
-	for line, want := range map[string]string{
-		"": "empty", "oph": `unknown scheme "oph"`, "scaled/v2": `unknown version "v2"`, "scaled k=3": "unknown",
-		"scaled scale=0": "not a number in range", "scaled seed=-1": "not a number in range", "scaled seed=1 seed=1": "given twice",
-		"scaled scale": "unknown",
-	} {
-		if _, err := ParseScaled(line); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "minhash/scaled/v1 scale=1000 seed=1") {
-			t.Errorf("%q: error %v, want %q", line, err, want)
-		}
-	}
+func TestOneHashInNoneIsNoScale(t *testing.T) {
 	if _, err := NewScaled(0, 1); err == nil {
 		t.Error("scale 0 is accepted")
 	}

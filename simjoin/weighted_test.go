@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/alike-dev/alike/measure"
 	"pgregory.net/rapid"
 )
 
@@ -56,49 +55,22 @@ func TestWeightedIntersectionEqualsTheDefinition(t *testing.T) {
 	})
 }
 
-func TestVerifyWeightedDecidesAsTheDefinitionDoes(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		a := anyWeighted(t, "a", Weighted{})
-		b := anyWeighted(t, "b", a)
-		inter := naiveWeighted(a, b)
-		thresholds := []measure.Threshold{anyThreshold(t)}
-		// Thresholds so close that a little more or less decides.
-		if union := a.Size + b.Size - inter; inter > 0 {
-			permille := 1000 * inter / union
-			for f := max(1, permille); f <= min(1000, permille+1); f++ {
-				thresholds = append(thresholds, thresholdOf(&testing.T{}, measure.WeightedJaccard, float64(f)/1000))
-			}
-		}
-		for _, th := range thresholds {
-			want := th.Reached(inter, a.Size, b.Size)
-			if got, ok := VerifyWeighted(a, b, th); ok != want || ok && got != inter || got > inter {
-				t.Errorf("VerifyWeighted at %v = %d, %v; want %d, %v", th, got, ok, inter, want)
-			}
-		}
-	})
-}
-
 func TestSetsWithoutWeightsHaveWeightsOfOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := anySet(t, 200, "a"), anySet(t, 200, "b")
 		ones := func(set []uint64) Weighted {
 			return NewWeighted(set, slices.Repeat([]uint32{1}, len(set)))
 		}
-		th := anyThreshold(t)
-		wantInter, want := Verify(a, b, th)
-		got, ok := VerifyWeighted(ones(a), ones(b), th)
-		if ok != want || ok && int(got) != wantInter {
-			t.Errorf("%v: %d, %v; without weights %d, %v", th, got, ok, wantInter, want)
+		if got, want := IntersectionWeighted(ones(a), ones(b)), Intersection(a, b); int(got) != want {
+			t.Errorf("%d, without weights %d", got, want)
 		}
 	})
 }
 
 func TestWeightedKernelsDoNotAllocate(t *testing.T) {
 	a, b := weightedPair(rand.New(rand.NewPCG(1, 2)), 0.5)
-	th := thresholdOf(t, measure.WeightedJaccard, 0.8)
 	if n := testing.AllocsPerRun(10, func() {
 		IntersectionWeighted(a, b)
-		VerifyWeighted(a, b, th)
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
@@ -117,21 +89,15 @@ func weightedPair(r *rand.Rand, shared float64) (a, b Weighted) {
 	return NewWeighted(x, weights()), NewWeighted(y, weights())
 }
 
-func BenchmarkVerifyWeighted(b *testing.B) {
+func BenchmarkIntersectionWeighted(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var pairs [64][2]Weighted
 	for i := range pairs {
 		pairs[i][0], pairs[i][1] = weightedPair(r, 0.9)
 	}
-	for name, th := range map[string]measure.Threshold{
-		"reached": thresholdOf(b, measure.WeightedJaccard, 0.1), "not reached": thresholdOf(b, measure.WeightedJaccard, 0.8),
-	} {
-		b.Run(name, func(b *testing.B) {
-			i := 0
-			for b.Loop() {
-				VerifyWeighted(pairs[i%len(pairs)][0], pairs[i%len(pairs)][1], th)
-				i++
-			}
-		})
+	i := 0
+	for b.Loop() {
+		IntersectionWeighted(pairs[i%len(pairs)][0], pairs[i%len(pairs)][1])
+		i++
 	}
 }

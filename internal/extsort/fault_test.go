@@ -45,9 +45,6 @@ func workout(dir Dir) (got []Entry, err error) {
 	if _, err := sorted.Save(ctx); err != nil {
 		return nil, err
 	}
-	if err := sorted.Prune(); err != nil {
-		return nil, err
-	}
 	if _, err := eachPart(sorted, 2); err != nil {
 		return nil, err
 	}

@@ -54,7 +54,7 @@ type run struct {
 	start   int64    // offset of the first block
 	fences  []uint64 // first key of every block
 
-	saved   bool     // named by Save: not to be removed before Prune or Close
+	saved   bool     // named by Save: not to be removed before Close
 	synced  bool     // on stable storage, or temporary
 	pending vfs.File // the file as written, until it is synced; or nil
 	file    RunFile  // open for reading; or nil

@@ -12,8 +12,7 @@ import (
 )
 
 // Sorted is entries in order: in memory or, when they did not fit, in runs that every reading
-// merges again. Its methods may be called from several goroutines, except for Save, Prune and
-// Close.
+// merges again. Its methods may be called from several goroutines, except for Save and Close.
 type Sorted struct {
 	store   *store
 	table   *table // nil: in runs
@@ -272,10 +271,6 @@ func (s *Sorted) Save(ctx context.Context) (runs []Run, err error) {
 	}
 	return s.store.save()
 }
-
-// Prune removes the runs that only a checkpoint older than the last Save names. Call it when the
-// new checkpoint is written and synced.
-func (s *Sorted) Prune() error { return s.store.prune() }
 
 // Close frees the memory, unless a sorter keeps it for Reset, and removes the runs.
 func (s *Sorted) Close() error { return s.end(false) }

@@ -198,7 +198,7 @@ func (s *Sorter) putBack(n int) {
 
 // Save puts everything flushed so far into runs and syncs them, for a checkpoint, and names all
 // runs. The caller syncs the folder before it writes the checkpoint. From then on these runs are
-// kept, even when a merge makes them superfluous, until [Sorted.Prune] or Close.
+// kept, even when a merge makes them superfluous, until Close.
 func (s *Sorter) Save(ctx context.Context) (runs []Run, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

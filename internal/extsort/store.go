@@ -174,16 +174,6 @@ func (st *store) save() ([]Run, error) {
 	return names, nil
 }
 
-// prune removes the runs that were kept for an older checkpoint.
-func (st *store) prune() error {
-	var errs []error
-	for _, r := range st.obsolete {
-		errs = append(errs, r.close(), st.remove(r))
-	}
-	st.obsolete = nil
-	return errors.Join(errs...)
-}
-
 func (st *store) remove(r *run) error {
 	if err := st.dir.Remove(r.name); err != nil {
 		return fmt.Errorf("remove %s: %w", r.name, err)
