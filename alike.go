@@ -9,7 +9,7 @@
 //
 // A threshold is the only number that you must choose: similarities are exact Jaccard
 // similarities of sets of n-word shingles, verified by default, and results are the same
-// for any number of threads. Config.Measure chooses containment, cosine and others
+// for any number of threads. Similarity.Measure chooses containment, cosine and others
 // instead of Jaccard.
 //
 // Everything else is in its own package: text and shingle turn a text into features,
@@ -29,6 +29,10 @@ import (
 // with Inputs set, means the defaults: 5-word shingles, threshold 0.8, recall
 // 0.99, exact verification.
 type Config = dedup.Config
+
+// Similarity says which pairs are alike, as Config.Decide. Package dedup has the other ways to
+// decide, and the types of the other fields of a Config.
+type Similarity = dedup.Similarity
 
 // Summary is the report of a run.
 type Summary = dedup.Summary

@@ -34,9 +34,9 @@ func ExampleDedup() {
 	defer remove()
 	clean := filepath.Join(filepath.Dir(path), "clean")
 	summary, err := alike.Dedup(context.Background(), alike.Config{
-		Inputs:    []string{path},
-		Output:    clean,
-		Threshold: 0.6,
+		Inputs: []string{path},
+		Output: clean,
+		Decide: alike.Similarity{Threshold: 0.6},
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -56,7 +56,7 @@ func ExampleDedup() {
 func ExamplePairs() {
 	path, remove := news()
 	defer remove()
-	_, err := alike.Pairs(context.Background(), alike.Config{Inputs: []string{path}, Threshold: 0.5},
+	_, err := alike.Pairs(context.Background(), alike.Config{Inputs: []string{path}, Decide: alike.Similarity{Threshold: 0.5}},
 		func(p alike.Pair) error {
 			fmt.Printf("%s %s %.6f\n", p.A, p.B, p.Similarity)
 			return nil

@@ -32,7 +32,7 @@ func DedupRecords(ctx context.Context, config Config, join JoinConfig) (*Summary
 		}
 	}
 	config.Corpus.NoText, config.Corpus.IDField, config.Corpus.Fields = true, cmp.Or(id, corpus.NoID), nil
-	if config.Keep.NeedsLength() {
+	if kept, ok := config.Survivors.(dedup.OnePerCluster); ok && kept.Keep.NeedsLength() {
 		config.Corpus.Fields = columns
 	}
 	if config.OnError == dedup.OnErrorFail {
@@ -41,12 +41,14 @@ func DedupRecords(ctx context.Context, config Config, join JoinConfig) (*Summary
 	// The tables of the join stay in memory until the engine is done, which needs little memory
 	// besides.
 	join.Memory, config.Memory = config.Memory-config.Memory/4, config.Memory/4
-	join.Work, join.Fresh = config.Work, config.Fresh // the join takes most of the time
-	config.Work, config.Fresh = "", false
+	if folder, ok := config.Work.(dedup.WorkFolder); ok {
+		join.Work, join.Fresh = folder.Path, folder.Fresh // the join takes most of the time
+		config.Work = nil
+	}
 	join.OnSkip = nil // the engine reads the same records and reports them
 	guessed := join.LeftID == "" && id != "id"
 	var result *JoinResult
-	config.Link = func(ctx context.Context) (*dedup.Links, error) {
+	config.Decide = dedup.ByLinks(func(ctx context.Context) (*dedup.Links, error) {
 		if result, err = linkage.Join(ctx, join); err != nil {
 			return nil, err
 		}
@@ -60,7 +62,7 @@ func DedupRecords(ctx context.Context, config Config, join JoinConfig) (*Summary
 				id, result.Repeated[0], setting.IDField)
 		}
 		return linksOf(result, join.Threshold), nil
-	}
+	})
 	summary, err := dedup.Run(ctx, withReport(config))
 	if err != nil {
 		return nil, nil, err

@@ -11,7 +11,7 @@ import (
 type Fingerprint = dedup.Fingerprint
 
 // Sketch calls emit for every document of config.Inputs in input order, with its
-// signature under config.Sketch. It uses only those fields of config that concern
+// signature under config.Signatures. It uses only those fields of config that concern
 // reading, text and sketching.
 func Sketch(ctx context.Context, config Config, emit func(Fingerprint) error) (*Summary, error) {
 	return dedup.Sketch(ctx, config, emit)

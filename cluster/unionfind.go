@@ -16,9 +16,6 @@ func New(n int) *UnionFind {
 	return u
 }
 
-// Len returns the number of documents.
-func (u *UnionFind) Len() int { return len(u.parent) }
-
 // Find returns the smallest document of a's set.
 func (u *UnionFind) Find(a uint32) uint32 {
 	p := u.parent

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/bitset"
 	"github.com/alike-dev/alike/dedup/internal/clusters"
@@ -13,6 +12,7 @@ import (
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/measure"
+	"github.com/alike-dev/alike/recipe"
 )
 
 // account is the summary of a run in the making. Each step tells it what it has done.
@@ -84,121 +84,36 @@ func (a *account) skip(p *corpus.Problem, reference bool) error {
 	return nil
 }
 
-// documents counts the documents that were read, and the kinds of values in the keep rule's field.
-func (a *account) documents(docs *documents) (fields fieldCount, err error) {
-	t, c := docs.table, docs.table.Scanner()
-	usable, left := int64(0), int64(0)
-	a.Empty = 0
-	for i := t.References; i < t.Docs; i++ {
-		doc := uint32(i)
-		if t.Skipped.Has(doc) {
-			continue
-		}
-		usable++
-		if i < t.Left {
-			left++
-		}
-		if docs.links == nil && c.Doc(doc).Features == 0 {
-			a.Empty++
-		}
-		if a.settings.Keep.Field() != "" {
-			fields.add(c.Meta(doc))
-		}
-	}
-	a.Read = usable + a.Skipped
-	a.References = int64(t.References)
-	if len(a.settings.With) > 0 {
-		a.Left, a.Right = left, usable-left
-	}
-	return fields, c.Err
-}
-
-// fieldCount counts the documents by their value of the keep rule's field.
-type fieldCount struct{ numbers, texts int64 }
-
-func (f *fieldCount) add(m cluster.Meta) {
-	switch {
-	case m.IsNumber():
-		f.numbers++
-	case m.HasValue:
-		f.texts++
-	}
-}
-
-// tell reports if the rule has less to decide by than its user may think. If all values are texts,
-// nothing is reported: dates are texts.
-func (f fieldCount) tell(keep cluster.Keep, documents int64, notice func(Notice)) {
-	missing := documents - f.numbers - f.texts
-	switch field := keep.Field(); {
-	case field == "" || documents == 0:
-	case missing == documents:
-		notice(setting.Textf("no document has a field %q: %s %s does the same as first", field, setting.Keep, keep))
-	case f.numbers > 0 && f.texts > 0:
-		notice(setting.Textf("%s %s: of %d documents %d have no field %q and %d have no number there; numbers are kept first, then other values",
-			setting.Keep, keep, documents, missing, field, f.texts))
-	case missing > 0:
-		notice(setting.Textf("%s %s: of %d documents %d have no field %q; they are kept last", setting.Keep, keep, documents, missing, field))
-	}
-}
-
-// tell reports what is not an error but may surprise.
-func (a *account) tell(fields fieldCount) {
-	c := a.settings
-	fields.tell(c.Keep, a.Read-a.Skipped, c.OnNotice)
-	switch {
-	case a.Read == 0:
-		c.OnNotice(setting.Textf("the input holds no records"))
-	case len(c.With) > 0 && a.Left == 0:
-		c.OnNotice(setting.Textf("the input before %s holds no records: there are no pairs", setting.With))
-	case len(c.With) > 0 && a.Right == 0:
-		c.OnNotice(setting.Textf("the input of %s holds no records: there are no pairs", setting.With))
-	}
-	switch {
-	case a.Empty == 1:
-		c.OnNotice(setting.Textf("1 document has no text to compare: it matches nothing"))
-	case a.Empty > 1:
-		c.OnNotice(setting.Textf("%d documents have no text to compare: they match nothing", a.Empty))
-	}
-}
-
 // method records how candidates are found: by an exact join, or as the recipe says.
-func (a *account) method(how choice, exact bool) {
+func (a *account) method(r *recipe.Recipe, exact bool) {
 	if exact {
-		a.CandidateMethod, a.ExpectedRecall = string(CandidatesExact), 1
+		a.CandidateMethod, a.ExpectedRecall = MethodExact, 1
 		return
 	}
-	if _, hamming := how.recipe.Distance(); hamming {
-		a.CandidateMethod, a.Bands, a.ExpectedRecall = "blocks", how.recipe.Keys(), 1
+	if _, hamming := r.Distance(); hamming {
+		a.CandidateMethod, a.Bands, a.ExpectedRecall = MethodBlocks, r.Keys(), 1
 		return
 	}
-	a.CandidateMethod = string(CandidatesLSH)
+	a.CandidateMethod = MethodLSH
 	threshold := a.settings.threshold
-	if sample := how.recipe.Sample(); sample.Size > 0 {
+	if sample := r.Sample(); sample.Size > 0 {
 		a.Sample, a.ExpectedRecall = sample.Size, sample.Probability(threshold.Float())
 		return
 	}
-	banding := how.recipe.Banding()
+	banding := r.Banding()
 	a.Bands, a.Rows = banding.Bands, banding.Rows
 	least, _ := threshold.LeastJaccard()
-	a.ExpectedRecall = banding.Probability(how.recipe.Agreement(least))
+	a.ExpectedRecall = banding.Probability(r.Agreement(least))
 }
 
 // pairs fills in the numbers of pairs. A copy is a candidate that is verified by its digest.
-func (a *account) pairs(f *found) {
-	a.Candidates += f.classes.Copies
-	a.Verified = f.edges.Len() + f.classes.Copies
+func (a *account) pairs(copies, edges int64) {
+	a.Candidates += copies
+	a.Verified = edges + copies
 	a.Rejected = a.Candidates - a.Verified
 }
 
-// linked fills in how records were linked.
-func (a *account) linked(l *Links, edges int64) {
-	a.CandidateMethod, a.Decision, a.ExpectedRecall, a.Threshold = Linked, l.By, l.ExpectedRecall, l.Threshold
-	a.TextScheme, a.SketchScheme = "", ""
-	a.Candidates, a.Verified = l.Candidates, edges
-	a.Rejected = a.Candidates - a.Verified
-}
-
-// clusters counts what is kept. known are the documents like one of Config.Known.
+// clusters counts what is kept. known are the documents like one of NewTo.Known.
 func (a *account) clusters(c *clusters.Result, known bitset.Set) {
 	a.Removed = c.Removed.Len()
 	if a.settings.Known != nil {

@@ -47,7 +47,7 @@ func (s twoSides) write(t testing.TB, left, right string) Config {
 	left, right = filepath.Join(dir, left), filepath.Join(dir, right)
 	writeJSONL(t, left, s.left)
 	writeJSONL(t, right, s.right)
-	return Config{Inputs: []string{left}, With: []string{right}}
+	return Config{Inputs: []string{left}, Beside: With{right}}
 }
 
 // bruteForce returns the pairs across as lines of pairs output.
@@ -91,7 +91,8 @@ func TestPairsAcrossAreThoseOfBruteForce(t *testing.T) {
 			t.Fatal("no pairs")
 		}
 		base := docs.write(t, "left.jsonl", "right.jsonl.gz")
-		base.Threshold, base.Candidates, base.Corpus = threshold, CandidatesExact, corpus.Options{BlockSize: 3000}
+		base.Corpus = corpus.Options{BlockSize: 3000}
+		bySimilarity(&base, func(s *Similarity) { s.Threshold, s.Candidates = threshold, Exact{} })
 		for name, size := range sizes() {
 			for _, threads := range []int{1, 2, 7} {
 				c := base
@@ -117,9 +118,10 @@ func TestPairsAcrossAreThoseOfBruteForce(t *testing.T) {
 func TestBandedPairsAcrossAreThoseOfBothTogether(t *testing.T) {
 	docs := generateSides(5, 600, 0.4)
 	base := docs.write(t, "left.jsonl", "right.jsonl")
-	base.Candidates, base.Corpus = CandidatesLSH, corpus.Options{BlockSize: 3000, IDField: corpus.NoID}
+	base.Corpus = corpus.Options{BlockSize: 3000, IDField: corpus.NoID}
+	bySimilarity(&base, func(s *Similarity) { s.Candidates = LSH{} })
 	together := base
-	together.Inputs, together.With = slices.Concat(base.Inputs, base.With), nil
+	together.Inputs, together.Beside = slices.Concat(base.Inputs, base.modes().With), nil
 	all, _ := pairLines(t, together)
 	var want []string
 	for _, line := range all {
@@ -167,7 +169,8 @@ func TestHotBucketsKeepTheirPairsAcross(t *testing.T) {
 	docs := dealt(path, t)
 	want := docs.bruteForce(t, 0.7)
 	base := docs.write(t, "left.jsonl", "right.jsonl")
-	base.Threshold, base.BucketCap, base.Candidates = 0.7, 40, CandidatesLSH
+	base.BucketCap = 40
+	bySimilarity(&base, func(s *Similarity) { s.Threshold, s.Candidates = 0.7, LSH{} })
 	var first []string
 	for name, size := range sizes() {
 		for _, threads := range []int{1, 7} {
@@ -210,7 +213,8 @@ func TestAHotBucketOfOneSideCostsNothing(t *testing.T) {
 				docs.left, docs.right = docs.right, docs.left
 			}
 			c := docs.write(t, "left.jsonl", "right.jsonl")
-			c.BucketCap, c.Candidates, c.Banding = cap, CandidatesLSH, lsh.Params{Bands: 20, Rows: 5, MinBands: 1}
+			c.BucketCap = cap
+			bySimilarity(&c, func(s *Similarity) { s.Candidates = Bands{Bands: 20, Rows: 5, MinBands: 1} })
 			c.OnNotice = func(notice Notice) { t.Errorf("%d: notice %q", few, notice) }
 			got, s := pairLines(t, c)
 			if want := docs.bruteForce(t, 0.8); !slices.Equal(got, want) {
@@ -240,12 +244,12 @@ func TestCopiesOnBothSidesArePairs(t *testing.T) {
 		}
 		docs.right = append(docs.right, testDoc{"empty", ""}, testDoc{"other", near(2)})
 		for name, size := range sizes() {
-			for _, candidates := range []Candidates{CandidatesAuto, CandidatesExact} {
+			for _, candidates := range []Candidates{Auto{}, Exact{}} {
 				var want []string
 				hides := false
 				for i := range c.left {
 					for j := range c.right {
-						if candidates == CandidatesExact || !c.hidden || i < lsh.Hubs || j < lsh.Hubs {
+						if candidates == (Exact{}) || !c.hidden || i < lsh.Hubs || j < lsh.Hubs {
 							want = append(want, fmt.Sprintf("%d,%d,1.000000", i, j))
 						} else {
 							hides = true
@@ -254,7 +258,8 @@ func TestCopiesOnBothSidesArePairs(t *testing.T) {
 				}
 				var notices []string
 				config := docs.write(t, "left.jsonl", "right.jsonl")
-				config.Threshold, config.BucketCap, config.Candidates = 0.95, 50, candidates
+				config.BucketCap = 50
+				bySimilarity(&config, func(s *Similarity) { s.Threshold, s.Candidates = 0.95, candidates })
 				config.OnNotice = func(notice Notice) {
 					if strings.Contains(notice.String(), "copies") {
 						notices = append(notices, notice.String())
@@ -263,10 +268,10 @@ func TestCopiesOnBothSidesArePairs(t *testing.T) {
 				size(&config)
 				got, s := pairLines(t, config)
 				if !slices.Equal(got, want) {
-					t.Errorf("%d × %d copies, %s, %s: %d pairs, want %d", c.left, c.right, name, candidates, len(got), len(want))
+					t.Errorf("%d × %d copies, %s, %T: %d pairs, want %d", c.left, c.right, name, candidates, len(got), len(want))
 				}
 				if hides != (len(notices) == 1) || hides != (s.BucketsCapped == 1) {
-					t.Errorf("%d × %d copies, %s, %s: notices %q, %d buckets capped", c.left, c.right, name, candidates, notices, s.BucketsCapped)
+					t.Errorf("%d × %d copies, %s, %T: notices %q, %d buckets capped", c.left, c.right, name, candidates, notices, s.BucketsCapped)
 				}
 			}
 		}
@@ -313,10 +318,9 @@ func TestASecondSideIsForPairsOnly(t *testing.T) {
 		t.Errorf("Sketch: %v", err)
 	}
 	for what, change := range map[string]func(c *Config){
-		"references":              func(c *Config) { c.Against = c.Inputs },
-		"standard input on both":  func(c *Config) { c.Inputs, c.With = []string{"-"}, []string{"-"} },
+		"standard input on both":  func(c *Config) { c.Inputs, c.Beside = []string{"-"}, With{"-"} },
 		"nothing before --with":   func(c *Config) { c.Inputs = nil },
-		"an output that is input": func(c *Config) { c.Outputs = c.With },
+		"an output that is input": func(c *Config) { c.Outputs = c.modes().With },
 	} {
 		other := c
 		change(&other)
@@ -336,7 +340,7 @@ func TestARunWithAnotherSecondSideIsRefused(t *testing.T) {
 		writeJSONL(t, names[i], docs[50*i:][:50])
 	}
 	config := func(left, right []string) Config {
-		c := Config{Inputs: left, With: right, Work: workFolder, Threads: 2}
+		c := Config{Inputs: left, Threads: 2, Beside: With(right), Work: WorkFolder{Path: workFolder}}
 		tiny(&c)
 		return c
 	}
@@ -348,7 +352,7 @@ func TestARunWithAnotherSecondSideIsRefused(t *testing.T) {
 			t.Errorf("%d files with %d: error %v", len(sides[0]), len(sides[1]), err)
 		}
 	}
-	want := commands[1].undisturbed(t, Config{Inputs: names[:1], With: names[1:]})
+	want := commands[1].undisturbed(t, Config{Inputs: names[:1], Beside: With(names[1:])})
 	commands[1].goesOn(t, config(names[:1], names[1:]), left, want)
 }
 
@@ -365,15 +369,15 @@ func TestPairsAcrossHalvesOfNewsAreThoseOfAllNewsThatCross(t *testing.T) {
 	left, right := filepath.Join(dir, "left.jsonl"), filepath.Join(dir, "right.jsonl")
 	writeJSONL(t, left, docs[:len(docs)/2])
 	writeJSONL(t, right, docs[len(docs)/2:])
-	for _, candidates := range []Candidates{CandidatesLSH, CandidatesExact} {
-		c := Config{Inputs: []string{left, right}, Candidates: candidates, Threshold: 0.5, Corpus: corpus.Options{IDField: corpus.NoID}}
+	for _, candidates := range []Candidates{LSH{}, Exact{}} {
+		c := Config{Inputs: []string{left, right}, Corpus: corpus.Options{IDField: corpus.NoID}, Decide: Similarity{Threshold: 0.5, Candidates: candidates}}
 		all, _ := pairLines(t, c)
 		want := slices.DeleteFunc(all, func(line string) bool {
 			return strings.Count(line, "left.jsonl") != 1
 		})
-		c.Inputs, c.With = []string{left}, []string{right}
+		c.Inputs, c.Beside = []string{left}, With{right}
 		if got, _ := pairLines(t, c); len(want) < 10 || !slices.Equal(got, want) {
-			t.Errorf("%s: %d pairs, want %d", candidates, len(got), len(want))
+			t.Errorf("%T: %d pairs, want %d", candidates, len(got), len(want))
 		}
 	}
 }
@@ -395,7 +399,7 @@ func TestPairsAcrossByEveryMeasureAreThoseOfBothTogetherThatCross(t *testing.T) 
 		if m == measure.Overlap {
 			value = 8
 		}
-		together := Config{Inputs: append(slices.Clone(across.Inputs), across.With...), Measure: m, Threshold: value, Candidates: CandidatesExact}
+		together := Config{Inputs: append(slices.Clone(across.Inputs), across.modes().With...), Decide: Similarity{Measure: m, Threshold: value, Candidates: Exact{}}}
 		all, _ := pairLines(t, together)
 		var want []string
 		for _, line := range all {
@@ -408,7 +412,7 @@ func TestPairsAcrossByEveryMeasureAreThoseOfBothTogetherThatCross(t *testing.T) 
 		}
 		for name, size := range sizes() {
 			c := across
-			c.Measure, c.Threshold, c.Candidates = m, value, CandidatesExact
+			bySimilarity(&c, func(s *Similarity) { s.Measure, s.Threshold, s.Candidates = m, value, Exact{} })
 			size(&c)
 			if got, _ := pairLines(t, c); !slices.Equal(got, want) {
 				t.Errorf("%v, %s: %d pairs, want %d, or others", m, name, len(got), len(want))

@@ -42,7 +42,7 @@ func BenchmarkFamilies(b *testing.B) {
 		b.Run(fmt.Sprintf("sparse=%v", sparse), func(b *testing.B) {
 			var pairs int64
 			for b.Loop() {
-				f := searched(b, Config{Inputs: []string{path}, Candidates: CandidatesLSH}, sparse)
+				f := searched(b, Config{Inputs: []string{path}, Decide: Similarity{Candidates: LSH{}}}, sparse)
 				if err := f.close(true); err != nil {
 					b.Fatal(err)
 				}

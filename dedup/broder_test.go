@@ -15,8 +15,8 @@ import (
 	"unicode"
 
 	"github.com/alike-dev/alike/internal/shareddata"
-	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/minhash"
+	"github.com/alike-dev/alike/recipe"
 	"github.com/alike-dev/alike/shingle"
 	"github.com/alike-dev/alike/text"
 )
@@ -37,13 +37,9 @@ func broderConfig(numbers []uint64, inputs ...string) Config {
 		panic(err)
 	}
 	return Config{
-		Inputs:    inputs,
-		Features:  shingle.Options{Text: text.Options{Tokens: text.ASCII}, N: broderLength, Hash: shingle.FNV1},
-		Sketch:    s,
-		Banding:   lsh.Params{Bands: broderCount, Rows: 1, MinBands: broderLeast},
-		Threshold: float64(broderLeast) / broderCount,
-		Verify:    VerifySketch,
-		Shared:    true,
+		Inputs:     inputs,
+		Decide:     Similarity{Threshold: float64(broderLeast) / broderCount, Verify: recipe.Sketch, Shared: true, Candidates: Bands{Bands: broderCount, Rows: 1, MinBands: broderLeast}},
+		Signatures: OfShingles{Options: shingle.Options{Text: text.Options{Tokens: text.ASCII}, N: broderLength, Hash: shingle.FNV1}, Scheme: s},
 	}
 }
 

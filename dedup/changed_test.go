@@ -61,7 +61,10 @@ func TestInputThatChangesBetweenPassesEndsTheRunAndLeavesNothing(t *testing.T) {
 				}}
 				// Banded, so that records are read again to be verified.
 				_, err = Run(context.Background(), Config{
-					Inputs: []string{path}, Output: out, Candidates: CandidatesLSH, Threshold: 0.5, Progress: hook,
+					Inputs:   []string{path},
+					Output:   out,
+					Progress: hook,
+					Decide:   Similarity{Threshold: 0.5, Candidates: LSH{}},
 				})
 				if hook.do != nil {
 					t.Fatalf("there is no stage %s", stage)
@@ -93,8 +96,11 @@ func TestARecordThatHasMoreWordsThanBeforeEndsTheRun(t *testing.T) {
 	write(lines)
 	hook := &atStage{stage: "verify", do: func() { write(strings.ReplaceAll(lines, "together", "to ge th")) }}
 	_, err := Pairs(t.Context(), Config{
-		Inputs: []string{path}, Candidates: CandidatesLSH, Threshold: 0.3, Features: shingle.Options{N: 2}, Progress: hook,
-		limits: limits{retain: 1}, // features are made again
+		Inputs:     []string{path},
+		Progress:   hook,
+		limits:     limits{retain: 1}, // features are made again
+		Decide:     Similarity{Threshold: 0.3, Candidates: LSH{}},
+		Signatures: OfShingles{Options: shingle.Options{N: 2}},
 	}, func(Pair) error { return nil })
 	if hook.do != nil {
 		t.Fatal("nothing is verified")

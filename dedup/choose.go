@@ -1,18 +1,10 @@
 package dedup
 
 import (
-	"context"
+	"math"
 
-	"github.com/alike-dev/alike/dedup/internal/table"
-	"github.com/alike-dev/alike/dedup/internal/verify"
-	"github.com/alike-dev/alike/internal/forecast"
 	"github.com/alike-dev/alike/recipe"
 )
-
-// exactMost is the number of features up to which a run that may choose considers an exact join
-// (its index takes some 30 bytes each): with little memory the join is made by chunks, and every
-// chunk costs a pass over all features.
-const exactMost = 8 << 20
 
 // exactSpare is by how much more an exact join may cost, in nanoseconds: it misses nothing. exactAgain is which
 // part of the cost of bands it must cost if there are too many features to keep sets that are perhaps not needed: it takes
@@ -21,69 +13,6 @@ const (
 	exactSpare = 2e6
 	exactAgain = 0.75
 )
-
-// joining says whether all sets are joined exactly.
-type joining struct {
-	exact bool
-	limit int64 // of edges, more than which are found in vain; 0: none
-}
-
-// chooseExact decides between exact and lsh candidates. Under CandidatesAuto it takes the cheaper
-// way according to a forecast. The choice depends only on the corpus and the settings, never on
-// threads or memory, so that every run gives the same pairs.
-func chooseExact(ctx context.Context, s *search) (joining, error) {
-	t, r := s.docs.table, &s.how.recipe
-	switch {
-	case s.Candidates == CandidatesExact || r.Keys() == 0:
-		return s.joining(0), nil
-	case s.Candidates == CandidatesLSH || !r.BySets() || s.how.expected == CandidatesLSH:
-		return joining{}, nil
-	case r.Sample().Size > 0: // an index of all features takes many times the memory, and more time
-		if t.HasSets {
-			return s.joining(0), nil
-		}
-		return joining{}, nil
-	case !t.HasSets && t.Features > s.limits.exact && r.Banding().Rows > 1:
-		return joining{}, nil
-	}
-	f, err := forecast.Of(s.forecastOptions(), s.records.Judged(ctx, s.classes.Representatives))
-	if err != nil {
-		return joining{}, err
-	}
-	bands := f.ByBands(r.Keys(), s.sparse, setsAgain(t))
-	cheaper := f.Exact()+f.Sets() <= exactAgain*bands
-	if t.HasSets {
-		cheaper = f.Exact() <= bands+exactSpare
-	}
-	if !cheaper {
-		return joining{}, nil
-	}
-	return s.joining(f.Edges), nil
-}
-
-// joining is an exact join, for which the forecast is so many edges; 0: there is none.
-func (s *search) joining(edges float64) joining {
-	j := joining{exact: true}
-	if s.Candidates == CandidatesAuto && s.how.recipe.Banding().Rows > 1 {
-		j.limit = edgesEach*int64(s.docs.table.Docs) + edgesMore
-		if !s.sparse {
-			j.limit += int64(edgesOver * edges)
-		}
-	}
-	return j
-}
-
-// setsAgain tells how often the sets of candidate pairs of bands are made again.
-func setsAgain(t *table.Table) forecast.Again {
-	switch {
-	case t.HasSets:
-		return forecast.Never
-	case verify.SetsFit(int64(t.Docs), t.Features):
-		return forecast.Once
-	default:
-		return forecast.ForPairs
-	}
-}
 
 // A join that was not asked for is given up when it has found more edges than edgesMore plus
 // edgesEach for each document and, for a list of pairs, edgesOver times the edges of the forecast:
@@ -111,9 +40,46 @@ func shortSets(c *settings, r *recipe.Recipe) recipe.ShortSets {
 	for most > 0 && c.threshold.MaxSize(most) > nearMost {
 		most--
 	}
-	if most == 0 || c.Candidates != CandidatesAuto || !r.BySets() || c.Shared || c.Known != nil || r.Keys() == 0 ||
+	if most == 0 || c.Method != methodAuto || !r.BySets() || c.Shared || c.Known != nil || r.Keys() == 0 ||
 		r.MinKeys() > 1 || r.Sample().Size > 0 || r.Banding().Rows <= 1 {
 		return recipe.ShortSets{}
 	}
 	return recipe.ShortSets{Most: int(most), Near: int(c.threshold.MaxSize(most))}
+}
+
+// choice is what keys documents get.
+type choice struct {
+	recipe   recipe.Recipe // as asked for or, if an exact join is expected, without keys
+	expected string        // exact or lsh; "": what is decided when the inputs have been read
+}
+
+// asked is the choice of the settings.
+func asked(s *settings) choice { return choice{recipe: s.recipe} }
+
+// Numbers of features up to which a run keeps all feature sets although it was not asked to. A
+// collection of up to retainMost features is joined exactly before bands would have begun; keeping
+// more would take memory and time that bands do not need. That is worth it for sets of single tokens,
+// which are smaller than their texts and have so much in common that they are often joined, and where
+// containment is found by samples, for which texts would be read again (32 MiB).
+const (
+	retainMost    = 64 << 10
+	retainTokens  = 2 << 20
+	retainSampled = 4 << 20
+)
+
+// retain returns the number of features up to which all sets are kept.
+func retain(c *settings, how choice) int64 {
+	switch {
+	case how.recipe.Keys() == 0: // they will be joined
+		return math.MaxInt64
+	case how.expected == MethodLSH:
+		return 0
+	case c.limits.retain > 0:
+		return c.limits.retain
+	case how.recipe.Sample().Size > 0:
+		return retainSampled
+	case c.Features.N == 1:
+		return retainTokens
+	}
+	return retainMost
 }

@@ -34,9 +34,9 @@ func TestAutoJoinsExactlyWhereBandsProposeMuchInVain(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "words.jsonl")
 	writeHotWords(t, path, 1500)
-	config := Config{Inputs: []string{path}, Threshold: 0.5, Features: shingle.Options{N: 1}}
+	config := Config{Inputs: []string{path}, Decide: Similarity{Threshold: 0.5}, Signatures: OfShingles{Options: shingle.Options{N: 1}}}
 	exact := config
-	exact.Candidates = CandidatesExact
+	bySimilarity(&exact, func(s *Similarity) { s.Candidates = Exact{} })
 	want, _ := pairLines(t, exact)
 	config.limits.retain = 1
 	findsExactly(t, config, want)
@@ -51,7 +51,7 @@ func findsExactly(t *testing.T, config Config, want []string) {
 	}{{1, 0}, {3, 0}, {2, 1}} {
 		config.Threads, config.limits.memory = how.threads, how.memory
 		got, s := pairLines(t, config)
-		if s.CandidateMethod != string(CandidatesExact) || len(want) == 0 || !slices.Equal(got, want) {
+		if s.CandidateMethod != MethodExact || len(want) == 0 || !slices.Equal(got, want) {
 			t.Errorf("%+v: %s found %d pairs, want exact and %d", how, s.CandidateMethod, len(got), len(want))
 		}
 	}
@@ -63,7 +63,7 @@ func TestAutoTakesBandsWhereTheyProposeLittle(t *testing.T) {
 	writeJSONL(t, path, generate(3, 800))
 	config := Config{Inputs: []string{path}}
 	config.limits.retain = 1
-	if _, s := pairLines(t, config); s.CandidateMethod != string(CandidatesLSH) {
+	if _, s := pairLines(t, config); s.CandidateMethod != MethodLSH {
 		t.Errorf("candidates are %s", s.CandidateMethod)
 	}
 }
@@ -72,7 +72,7 @@ func TestAutoTakesBandsWhereTheyProposeLittle(t *testing.T) {
 func TestJoinsOfMoreFeaturesThanAnIndexNumbersAreComplete(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "words.jsonl")
 	writeHotWords(t, path, 300)
-	config := Config{Inputs: []string{path}, Threshold: 0.4, Features: shingle.Options{N: 1}, Candidates: CandidatesExact}
+	config := Config{Inputs: []string{path}, Decide: Similarity{Threshold: 0.4, Candidates: Exact{}}, Signatures: OfShingles{Options: shingle.Options{N: 1}}}
 	want, _ := pairLines(t, config)
 	config.limits.index = 1000
 	if got, _ := pairLines(t, config); len(want) == 0 || !slices.Equal(got, want) {

@@ -26,7 +26,7 @@ func TestResultsAreTheSameForAnyThreadsMemoryAndWork(t *testing.T) {
 					continue
 				}
 				c := v.config(inputs, references)
-				c.Threads, c.Work = how.threads, how.work
+				c.Threads, c.Work = how.threads, WorkFolder{Path: how.work}
 				if how.small {
 					tiny(&c)
 				}

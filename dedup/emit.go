@@ -9,20 +9,13 @@ import (
 	"github.com/alike-dev/alike/lsh"
 )
 
-// Pair is two similar documents. The slices are valid only during the call.
-type Pair struct {
-	A, B       []byte  // ids; A comes first in the input or, by Containment, is inside B
-	Similarity float64 // exact, unless the run was told to estimate
-	Shared     int     // components in which the signatures agree, with Config.Shared
-}
-
 // emitPairs emits the pairs of all documents in order.
 func emitPairs(ctx context.Context, j *job, f *found, emit func(Pair) error) error {
 	return j.account.stage("emit", 0, func() (items, bytes int64, err error) {
 		o := expand.Options{
 			Graph: f.graph(), Table: f.docs.table, Sides: &f.sides, Measure: j.threshold.Measure(), Held: j.limits.members, Classes: f.classes.Members,
 		}
-		if j.Candidates != CandidatesExact { // a caller that asks for exact wants every pair
+		if j.Method != MethodExact { // a caller that asks for exact wants every pair
 			o.Cap = j.BucketCap
 		}
 		pairs, crowds, err := expand.Pairs(ctx, o, f.edges)
@@ -54,14 +47,6 @@ func tellCrowds(a *account, limit int, crowds int64, byDistance bool) {
 	}
 	a.settings.OnNotice(setting.Textf("texts with more than %d copies: %d; of their pairs, those with the first %d copies are listed, %s",
 		limit, crowds, lsh.Hubs, remedy))
-}
-
-// Fingerprint is a document's signature under the run's scheme.
-type Fingerprint struct {
-	ID        []byte
-	Signature []uint32 // of an empty document: all ones; nil under Config.Texts
-	Packed    []byte   // the signature in the form that the scheme stores
-	Features  int      // with repeats; 0: an empty document
 }
 
 // emitSketches emits the signatures of all documents in order.

@@ -35,7 +35,7 @@ import (
 
 // Run removes the near-duplicates of config.Inputs and writes the rest, with an account of the
 // removed documents, to config.Output. The folder holds a summary.json if and only if the run
-// succeeded; after an error it is as before, unless config.Work is set: then the same call
+// succeeded; after an error it is as before, unless config.Work is a WorkFolder: then the same call
 // continues from there.
 func Run(ctx context.Context, config Config) (summary *Summary, err error) {
 	if config.Output == "" {
@@ -49,7 +49,7 @@ func Run(ctx context.Context, config Config) (summary *Summary, err error) {
 	if err != nil {
 		return nil, err
 	}
-	j, in, err := begin(ctx, s, "dedup", func() error { return out.CheckEmpty(ctx, s.Work != "") })
+	j, in, err := begin(ctx, s, "dedup", func() error { return out.CheckEmpty(ctx, s.Folder != "") })
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func removal(ctx context.Context, j *job, in *inputs, out *write.Folder) (*Summa
 	if err := out.SyncFolders(in.own()); err != nil {
 		return nil, err
 	}
-	if err := addKept(ctx, j, in, docs, written.removed); err != nil {
+	if err := addKept(ctx, j, in, docs.table, written.removed); err != nil {
 		return nil, err
 	}
 	if err := j.log.Note(resume.Published, s); err != nil {
@@ -139,7 +139,7 @@ func removal(ctx context.Context, j *job, in *inputs, out *write.Folder) (*Summa
 // written is what was written of the kept documents.
 type written struct {
 	page    func(io.Writer) error // writes the report; nil: there is none
-	removed bitset.Set            // with Config.Known: documents removed in favour of another one of the run
+	removed bitset.Set            // with NewTo.Known: documents removed in favour of another one of the run
 	lost    []write.LostRows      // rows that could not be copied: the rest is void
 }
 
@@ -200,8 +200,8 @@ func writeKept(ctx context.Context, j *job, in *inputs, f *found, of *clusters.R
 // Pairs calls emit for every pair of documents at or above the threshold, in the order of the
 // input: by the first document, then the second. The first comes before the second or, with a
 // directed measure, is the one that is inside the other: a pair that reaches the threshold in both
-// directions is emitted twice. With config.With it finds only pairs of a document of Inputs, the
-// first one, with one of With.
+// directions is emitted twice. Beside a collection With it finds only pairs of a document of Inputs,
+// the first one, with one of that collection.
 func Pairs(ctx context.Context, config Config, emit func(Pair) error) (summary *Summary, err error) {
 	s, err := settle(config)
 	if err != nil {

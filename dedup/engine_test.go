@@ -149,7 +149,7 @@ func TestExactPairsAreThoseOfBruteForce(t *testing.T) {
 		docs := generate(uint64(threshold*100), 400)
 		path := filepath.Join(t.TempDir(), "docs.jsonl")
 		writeJSONL(t, path, docs)
-		got, _ := pairLines(t, Config{Inputs: []string{path}, Threshold: threshold, Candidates: CandidatesExact})
+		got, _ := pairLines(t, Config{Inputs: []string{path}, Decide: Similarity{Threshold: threshold, Candidates: Exact{}}})
 		if want := bruteForce(t, docs, threshold); !slices.Equal(got, want) {
 			t.Errorf("threshold %v: %d pairs, want %d", threshold, len(got), len(want))
 		}
@@ -162,7 +162,9 @@ func TestBandedPairsAreTrueAndNearlyComplete(t *testing.T) {
 		path := filepath.Join(t.TempDir(), name)
 		writeJSONL(t, path, docs)
 		got, s := pairLines(t, Config{
-			Inputs: []string{path}, Candidates: CandidatesLSH, Corpus: corpus.Options{BlockSize: 10_000},
+			Inputs: []string{path},
+			Corpus: corpus.Options{BlockSize: 10_000},
+			Decide: Similarity{Candidates: LSH{}},
 		})
 		want := bruteForce(t, docs, 0.8)
 		for _, line := range got {
@@ -189,7 +191,7 @@ func TestVerificationFromRecordsEqualsThatFromMemory(t *testing.T) {
 	for i, d := range docs[400:] {
 		writeFile(t, filepath.Join(dir, "texts", fmt.Sprintf("%03d.txt", i)), []byte(d.text))
 	}
-	config := Config{Inputs: []string{dir}, Candidates: CandidatesLSH}
+	config := Config{Inputs: []string{dir}, Decide: Similarity{Candidates: LSH{}}}
 	want, _ := pairLines(t, config)
 
 	f := searched(t, config, false)
@@ -303,11 +305,14 @@ func TestOutputIsTheSameForAnyThreadsAndBlocks(t *testing.T) {
 	var want map[string]string
 	for _, threads := range []int{1, 2, 7} {
 		for _, blockSize := range []int{1 << 20, 3000} {
-			for _, candidates := range []Candidates{CandidatesAuto, CandidatesLSH} {
+			for _, candidates := range []Candidates{Auto{Recall: 0.999999}, LSH{Recall: 0.999999}} {
 				out := filepath.Join(t.TempDir(), "out")
 				s, err := Run(context.Background(), Config{
-					Inputs: []string{dir}, Output: out, Threads: threads, Threshold: 0.7,
-					Candidates: candidates, Recall: 0.999999, Corpus: corpus.Options{BlockSize: blockSize},
+					Inputs:  []string{dir},
+					Output:  out,
+					Threads: threads,
+					Corpus:  corpus.Options{BlockSize: blockSize},
+					Decide:  Similarity{Threshold: 0.7, Candidates: candidates},
 				})
 				if err != nil {
 					t.Fatal(err)
@@ -353,8 +358,12 @@ func TestOutputIsTheSameUnderShuffledScheduling(t *testing.T) {
 	for seed := range uint64(6) {
 		out := filepath.Join(t.TempDir(), "out")
 		_, err := Run(context.Background(), Config{
-			Inputs: []string{dir}, Output: out, Threads: 5, Candidates: CandidatesLSH,
-			Corpus: corpus.Options{BlockSize: 2000}, Progress: shuffler{seed},
+			Inputs:   []string{dir},
+			Output:   out,
+			Threads:  5,
+			Corpus:   corpus.Options{BlockSize: 2000},
+			Progress: shuffler{seed},
+			Decide:   Similarity{Candidates: LSH{}},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -449,7 +458,10 @@ func TestKeepRulesClustersAndReferences(t *testing.T) {
 			}
 			out := filepath.Join(t.TempDir(), "out")
 			_, err = Run(context.Background(), Config{
-				Inputs: []string{chain}, Against: c.against, Output: out, Keep: keep, Star: c.star,
+				Inputs:    []string{chain},
+				Output:    out,
+				Beside:    Against(c.against),
+				Survivors: OnePerCluster{Keep: keep, Star: c.star},
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -485,7 +497,7 @@ func TestSparseSearchConnectsTheSameDocuments(t *testing.T) {
 	rng.Shuffle(len(docs), func(i, j int) { docs[i], docs[j] = docs[j], docs[i] })
 	path := filepath.Join(t.TempDir(), "docs.jsonl")
 	writeJSONL(t, path, docs)
-	c := Config{Inputs: []string{path}, Candidates: CandidatesLSH}
+	c := Config{Inputs: []string{path}, Decide: Similarity{Candidates: LSH{}}}
 	want, all := connected(t, c, false)
 	got, some := connected(t, c, true)
 	if !slices.Equal(got, want) {

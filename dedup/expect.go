@@ -14,10 +14,8 @@ import (
 )
 
 // A run that may choose between bands and an exact join does so before it reads, if it can tell the costs
-// from a sample: for the one it needs no sets, for the other no signatures. Small inputs are read sooner than
-// judged.
+// from a sample: for the one it needs no sets, for the other no signatures.
 const (
-	expectLeast  = 1 << 20   // bytes of input from which on a sample is taken
 	expectShare  = 24        // it has this share of the input
 	expectMost   = 512 << 10 // but at most so many bytes
 	expectBlock  = 1 << 15   // from places of the input with so many bytes
@@ -25,15 +23,6 @@ const (
 	expectTimes  = 4         // for which it may be so many times as large
 	expectTokens = 16 << 10  // features of it that are held at most
 )
-
-// choice is what keys documents get.
-type choice struct {
-	recipe   recipe.Recipe // as asked for or, if an exact join is expected, without keys
-	expected Candidates    // exact or lsh; "": what is decided when the inputs have been read
-}
-
-// asked is the choice of the settings.
-func asked(s *settings) choice { return choice{recipe: s.recipe} }
 
 // expect decides, if it can, between exact and lsh candidates, from a sample of the inputs. Like chooseExact it
 // depends only on the inputs and the settings. sparse is that of find.
@@ -62,10 +51,10 @@ func expect(ctx context.Context, j *job, in *inputs, sparse bool) (choice, error
 	}
 	switch many := features > float64(j.limits.exact); {
 	case f.Exact()+f.Sets() > bands, many && r.Banding().Rows > 1:
-		how.expected = CandidatesLSH
+		how.expected = MethodLSH
 	case many, f.Edges > edgesMore: // perhaps one large cluster, which is known before all its pairs
 	default:
-		how.expected = CandidatesExact
+		how.expected = MethodExact
 		how.recipe, err = j.exactRecipe()
 	}
 	return how, err
@@ -74,8 +63,8 @@ func expect(ctx context.Context, j *job, in *inputs, sparse bool) (choice, error
 // mayExpect tells whether the choice is open, and a sample can be taken of all inputs: they are one
 // collection in plain files, whose blocks can be read in any order.
 func mayExpect(c *settings, in *inputs) bool {
-	if r := &c.recipe; c.Candidates != CandidatesAuto || !r.BySets() || r.Keys() == 0 || r.MinKeys() > 1 || r.Sample().Size > 0 ||
-		c.Shared || c.Fingerprints || c.Known != nil || c.Link != nil || c.limits.retain > 0 || c.Verify != VerifyExact ||
+	if r := &c.recipe; c.Method != methodAuto || !r.BySets() || r.Keys() == 0 || r.MinKeys() > 1 || r.Sample().Size > 0 ||
+		c.Shared || c.Fingerprints || c.Known != nil || c.Link != nil || c.limits.retain > 0 || c.Verify != recipe.Exact ||
 		in.references > 0 || in.left > 0 || in.bytes() < c.limits.expect {
 		return false
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // expectedOf returns what a run decides before it reads.
-func expectedOf(t *testing.T, c Config) Candidates {
+func expectedOf(t *testing.T, c Config) string {
 	t.Helper()
 	s, err := settle(c)
 	if err != nil {
@@ -55,13 +55,13 @@ func TestTheCheaperWayIsChosenBeforeTextsAreRead(t *testing.T) {
 	for _, c := range []struct {
 		what   string
 		config Config
-		want   Candidates
+		want   string
 	}{
-		{"many common words", Config{Inputs: []string{hot}, Threshold: 0.3, Features: shingle.Options{N: 1}}, CandidatesExact},
-		{"nothing in common", Config{Inputs: []string{distinct}}, CandidatesLSH},
-		{"asked for", Config{Inputs: []string{distinct}, Candidates: CandidatesLSH}, ""},
-		{"files of one text each", Config{Inputs: []string{folder}, Threshold: 0.3, Features: shingle.Options{N: 1}}, CandidatesExact},
-		{"two collections", Config{Inputs: []string{hot}, With: []string{distinct}}, ""},
+		{"many common words", Config{Inputs: []string{hot}, Decide: Similarity{Threshold: 0.3}, Signatures: OfShingles{Options: shingle.Options{N: 1}}}, MethodExact},
+		{"nothing in common", Config{Inputs: []string{distinct}}, MethodLSH},
+		{"asked for", Config{Inputs: []string{distinct}, Decide: Similarity{Candidates: LSH{}}}, ""},
+		{"files of one text each", Config{Inputs: []string{folder}, Decide: Similarity{Threshold: 0.3}, Signatures: OfShingles{Options: shingle.Options{N: 1}}}, MethodExact},
+		{"two collections", Config{Inputs: []string{hot}, Beside: With{distinct}}, ""},
 	} {
 		c.config.limits.expect = 1
 		if got := expectedOf(t, c.config); got != c.want {
@@ -74,8 +74,9 @@ func TestTheCheaperWayIsChosenBeforeTextsAreRead(t *testing.T) {
 func TestRunsThatExpectAnExactJoinFindWhatItFinds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "words.jsonl")
 	writeHotWords(t, path, 400)
-	config := Config{Inputs: []string{path}, Threshold: 0.4, Features: shingle.Options{N: 1}, Candidates: CandidatesExact}
+	config := Config{Inputs: []string{path}, Decide: Similarity{Threshold: 0.4, Candidates: Exact{}}, Signatures: OfShingles{Options: shingle.Options{N: 1}}}
 	want, _ := pairLines(t, config)
-	config.Candidates, config.limits.expect = CandidatesAuto, 1
+	config.limits.expect = 1
+	bySimilarity(&config, func(s *Similarity) { s.Candidates = Auto{} })
 	findsExactly(t, config, want)
 }

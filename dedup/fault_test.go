@@ -86,7 +86,7 @@ func TestEveryFailingOperationIsAnErrorThatLeavesNothingHalfDone(t *testing.T) {
 			for _, work := range []string{"", workFolder} {
 				config := func() Config {
 					c := v.resumable(inputs, references, 1)
-					c.Work = work
+					c.Work = WorkFolder{Path: work}
 					return c
 				}
 				for n, f := range faults(rng, command.sites(t, config()), share) {
@@ -146,14 +146,14 @@ func (c command) meets(t *testing.T, f failure, config Config, want outcome, tem
 	}
 	out := roomtest.MemTree(t, on, outFolder)
 	for name := range out {
-		if first, _, _ := strings.Cut(name, "/"); first != write.StagingFolder && (config.Work == "" || name == write.SummaryFile) {
+		if first, _, _ := strings.Cut(name, "/"); first != write.StagingFolder && (config.Work == nil || name == write.SummaryFile) {
 			t.Errorf("%v: %s is left", met, name)
 		}
 	}
-	if _, err := on.Stat(outFolder); config.Work == "" && !removing && !errors.Is(err, os.ErrNotExist) {
+	if _, err := on.Stat(outFolder); config.Work == nil && !removing && !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("%v: the output folder is left: %v", met, slices.Collect(maps.Keys(out)))
 	}
-	if left := roomtest.MemTree(t, on, temp); config.Work == "" && !removing && len(left) > 0 {
+	if left := roomtest.MemTree(t, on, temp); config.Work == nil && !removing && len(left) > 0 {
 		t.Errorf("%v: left in the work folder: %v", met, slices.Collect(maps.Keys(left)))
 	}
 	config.limits.due = every(7)

@@ -13,6 +13,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/group"
 	"github.com/alike-dev/alike/dedup/internal/hot"
 	"github.com/alike-dev/alike/dedup/internal/reread"
+	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/dedup/internal/verify"
 	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/extsort"
@@ -30,24 +31,25 @@ type found struct {
 // find runs the stages from grouping to verified edges. It finds all edges or, if sparse, enough of
 // them to connect the same documents. The result is released at the end of the run, or before
 // another round.
-func find(ctx context.Context, j *job, in *inputs, how choice, docs *documents, sparse bool) (*found, error) {
+func find(ctx context.Context, j *job, in *inputs, how choice, docs *documents, sparse bool) (f *found, err error) {
 	s := &search{job: j, docs: docs, how: how, sides: docs.sides, sparse: sparse, records: reread.New(docs.storeOptions(j, how))}
-	f := &found{search: s}
+	f = &found{search: s}
 	j.atEnd(f.release)
 	if docs.links != nil {
-		return f, takeLinks(ctx, in, f)
+		s.classes, f.edges, err = takeLinks(ctx, j, in, docs)
+		return f, err
 	}
 	join, err := s.group(ctx)
 	if err != nil {
 		return nil, err
 	}
-	j.account.method(how, join.exact)
+	j.account.method(&how.recipe, join.exact)
 	if join.exact {
 		f.edges, err = s.join(ctx, join.limit)
 		if !errors.Is(err, exact.ErrManyEdges) {
 			return f, s.counted(f, err)
 		}
-		j.account.method(how, false)
+		j.account.method(&how.recipe, false)
 	}
 	if s.byDistance() || !sparse || how.recipe.MinKeys() > 1 { // otherwise votes of rims, or pairs with others than hubs, count too
 		err = s.all(ctx, f)
@@ -83,7 +85,7 @@ type search struct {
 func (s *search) group(ctx context.Context) (join joining, err error) {
 	err = s.account.stage("group", 0, func() (items, bytes int64, err error) {
 		t := s.docs.table
-		bySet := t.HasSets && s.Candidates != CandidatesLSH
+		bySet := t.HasSets && s.Method != MethodLSH
 		s.classes, err = copies.Find(ctx, copies.Options{Space: s.space, Table: t, Sides: &s.sides, BySet: bySet, Threshold: s.threshold})
 		if err == nil && s.sides.Apart() {
 			s.sides = sides.Between(t.Left, s.classes.Both)
@@ -99,7 +101,7 @@ func (s *search) group(ctx context.Context) (join joining, err error) {
 // counted counts the pairs, unless there was an error.
 func (s *search) counted(f *found, err error) error {
 	if err == nil {
-		s.account.pairs(f)
+		s.account.pairs(f.classes.Copies, f.edges.Len())
 	}
 	return err
 }
@@ -331,4 +333,67 @@ func (f *found) clusterOptions() clusters.Options {
 		o.Rate = f.docs.links.Similarity
 	}
 	return o
+}
+
+// joining says whether all sets are joined exactly.
+type joining struct {
+	exact bool
+	limit int64 // of edges, more than which are found in vain; 0: none
+}
+
+// chooseExact decides between exact and lsh candidates. By Auto it takes the cheaper
+// way according to a forecast. The choice depends only on the corpus and the settings, never on
+// threads or memory, so that every run gives the same pairs.
+func chooseExact(ctx context.Context, s *search) (joining, error) {
+	t, r := s.docs.table, &s.how.recipe
+	switch {
+	case s.Method == MethodExact || r.Keys() == 0:
+		return s.joining(0), nil
+	case s.Method == MethodLSH || !r.BySets() || s.how.expected == MethodLSH:
+		return joining{}, nil
+	case r.Sample().Size > 0: // an index of all features takes many times the memory, and more time
+		if t.HasSets {
+			return s.joining(0), nil
+		}
+		return joining{}, nil
+	case !t.HasSets && t.Features > s.limits.exact && r.Banding().Rows > 1:
+		return joining{}, nil
+	}
+	f, err := forecast.Of(s.forecastOptions(), s.records.Judged(ctx, s.classes.Representatives))
+	if err != nil {
+		return joining{}, err
+	}
+	bands := f.ByBands(r.Keys(), s.sparse, setsAgain(t))
+	cheaper := f.Exact()+f.Sets() <= exactAgain*bands
+	if t.HasSets {
+		cheaper = f.Exact() <= bands+exactSpare
+	}
+	if !cheaper {
+		return joining{}, nil
+	}
+	return s.joining(f.Edges), nil
+}
+
+// joining is an exact join, for which the forecast is so many edges; 0: there is none.
+func (s *search) joining(edges float64) joining {
+	j := joining{exact: true}
+	if s.Method == methodAuto && s.how.recipe.Banding().Rows > 1 {
+		j.limit = edgesEach*int64(s.docs.table.Docs) + edgesMore
+		if !s.sparse {
+			j.limit += int64(edgesOver * edges)
+		}
+	}
+	return j
+}
+
+// setsAgain tells how often the sets of candidate pairs of bands are made again.
+func setsAgain(t *table.Table) forecast.Again {
+	switch {
+	case t.HasSets:
+		return forecast.Never
+	case verify.SetsFit(int64(t.Docs), t.Features):
+		return forecast.Once
+	default:
+		return forecast.ForPairs
+	}
 }

@@ -106,7 +106,7 @@ func TestPairsWithinADistanceAreThoseOfBruteForce(t *testing.T) {
 			all := planted(rng, 400, size, d)
 			path, want := writeHex(t, all), within(all, d)
 			for i, c := range []Config{{Threads: 1}, {Threads: 3, BucketCap: 25}, {Threads: 2, BucketCap: 25, limits: limits{memory: 1, segment: 1 << 10}}} {
-				c.Inputs, c.Texts, c.Distance = []string{path}, hexWords(size), &d
+				c.Inputs, c.Signatures, c.Decide = []string{path}, OfTexts{hexWords(size)}, Distance(d)
 				var notices, got []string
 				c.OnNotice = func(n Notice) { notices = append(notices, n.String()) }
 				summary, err := Pairs(context.Background(), c, func(p Pair) error {
@@ -140,8 +140,12 @@ func TestHotBucketsOfFingerprintsThatCostTooMuchAreTold(t *testing.T) {
 	for budget, complete := range map[float64]bool{0: true, 1: false} {
 		var notices []string
 		c := Config{
-			Inputs: []string{writeHex(t, all)}, Texts: hexWords(8), Distance: new(2), BucketCap: 10,
-			limits: limits{hot: budget}, OnNotice: func(n Notice) { notices = append(notices, n.String()) },
+			Inputs:     []string{writeHex(t, all)},
+			BucketCap:  10,
+			limits:     limits{hot: budget},
+			OnNotice:   func(n Notice) { notices = append(notices, n.String()) },
+			Signatures: OfTexts{hexWords(8)},
+			Decide:     Distance(2),
 		}
 		n := 0
 		if _, err := Pairs(context.Background(), c, func(Pair) error { n++; return nil }); err != nil {
@@ -160,14 +164,14 @@ func TestHotBucketsOfFingerprintsThatCostTooMuchAreTold(t *testing.T) {
 func TestClustersByDistanceAreTheSameHoweverTheyAreMade(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 8))
 	all := planted(rng, 3000, 8, 3)
-	base := Config{Inputs: []string{writeHex(t, all)}, Texts: hexWords(8), Distance: new(3), Threads: 1, BucketCap: 20}
+	base := Config{Inputs: []string{writeHex(t, all)}, Threads: 1, BucketCap: 20, Signatures: OfTexts{hexWords(8)}, Decide: Distance(3)}
 	want, err := commands[0].on(t, context.Background(), vfstest.NewMem(), base)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, change := range []func(c *Config){
 		func(c *Config) { c.Threads = 3 },
-		func(c *Config) { c.Work, c.limits = workFolder, limits{memory: 1, segment: 1 << 10} },
+		func(c *Config) { c.Work, c.limits = WorkFolder{Path: workFolder}, limits{memory: 1, segment: 1 << 10} },
 	} {
 		c := base
 		change(&c)
@@ -181,17 +185,13 @@ func TestClustersByDistanceAreTheSameHoweverTheyAreMade(t *testing.T) {
 	}
 }
 
-func TestADistanceGoesWithNothingThatIsForSimilarity(t *testing.T) {
+func TestADistanceIsOneOfBits(t *testing.T) {
 	for name, change := range map[string]func(c *Config){
-		"threshold": func(c *Config) { c.Threshold = 0.8 },
-		"recall":    func(c *Config) { c.Recall = 0.9 },
-		"verify":    func(c *Config) { c.Verify = VerifySketch },
-		"shared":    func(c *Config) { c.Shared = true },
-		"scheme":    func(c *Config) { c.Texts = nil },
-		"far":       func(c *Config) { c.Distance = new(64) },
-		"negative":  func(c *Config) { c.Distance = new(-1) },
+		"scheme":   func(c *Config) { c.Signatures = nil },
+		"far":      func(c *Config) { c.Decide = Distance(64) },
+		"negative": func(c *Config) { c.Decide = Distance(-1) },
 	} {
-		c := Config{Inputs: []string{"x"}, Texts: hexWords(8), Distance: new(3)}
+		c := Config{Inputs: []string{"x"}, Signatures: OfTexts{hexWords(8)}, Decide: Distance(3)}
 		change(&c)
 		if _, err := Pairs(context.Background(), c, func(Pair) error { return nil }); !errors.Is(err, ErrUsage) {
 			t.Errorf("%s: %v", name, err)
@@ -202,7 +202,7 @@ func TestADistanceGoesWithNothingThatIsForSimilarity(t *testing.T) {
 // A run by distance that is killed before any write goes on to the same bytes.
 func TestRunsByDistanceGoOnWhereTheyWereKilled(t *testing.T) {
 	all := planted(rand.New(rand.NewPCG(9, 7)), 90, 8, 1)
-	config := Config{Inputs: []string{writeHex(t, all)}, Texts: hexWords(8), Distance: new(1), Threads: 1, BucketCap: 4, Work: workFolder}
+	config := Config{Inputs: []string{writeHex(t, all)}, Threads: 1, BucketCap: 4, Signatures: OfTexts{hexWords(8)}, Decide: Distance(1), Work: WorkFolder{Path: workFolder}}
 	config.limits = limits{memory: 1, segment: 1 << 10, part: 1, due: func() bool { return true }}
 	for _, command := range commands[:2] {
 		want, err := command.on(t, context.Background(), vfstest.NewMem(), config)

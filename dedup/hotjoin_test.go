@@ -10,6 +10,7 @@ import (
 
 	"github.com/alike-dev/alike/internal/testsize"
 	"github.com/alike-dev/alike/lsh"
+	"github.com/alike-dev/alike/recipe"
 )
 
 // randomWords returns n words at random.
@@ -49,9 +50,9 @@ func writeHot(t testing.TB, path string, members int) {
 func TestHotBucketsOfDocumentsReallyAlikeKeepTheirPairs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "hot.jsonl")
 	writeHot(t, path, 150)
-	config := Config{Inputs: []string{path}, Threshold: 0.7, BucketCap: 40, Candidates: CandidatesLSH}
+	config := Config{Inputs: []string{path}, BucketCap: 40, Decide: Similarity{Threshold: 0.7, Candidates: LSH{}}}
 	exact := config
-	exact.Candidates = CandidatesExact
+	bySimilarity(&exact, func(s *Similarity) { s.Candidates = Exact{} })
 	want, _ := pairLines(t, exact)
 	for _, retain := range []int64{0, 1} { // sets in the table, from records
 		var notices []string
@@ -85,10 +86,10 @@ func TestPairsOfHotBucketsThatAreGivenUpAreTold(t *testing.T) {
 		config Config
 		docs   int
 	}{
-		{Config{Inputs: []string{many}, Candidates: CandidatesLSH}, n},
+		{Config{Inputs: []string{many}, Decide: Similarity{Candidates: LSH{}}}, n},
 		{Config{Inputs: []string{many}}, n},
-		{Config{Inputs: []string{few}, BucketCap: 20, Verify: VerifySketch}, 30},
-		{Config{Inputs: []string{few}, BucketCap: 20, Candidates: CandidatesLSH, Banding: lsh.Params{Bands: 20, Rows: 5, MinBands: 2}}, 30},
+		{Config{Inputs: []string{few}, BucketCap: 20, Decide: Similarity{Verify: recipe.Sketch}}, 30},
+		{Config{Inputs: []string{few}, BucketCap: 20, Decide: Similarity{Candidates: Bands{Bands: 20, Rows: 5, MinBands: 2}}}, 30},
 	} {
 		var notices []string
 		c.config.OnNotice = func(notice Notice) { notices = append(notices, notice.String()) }

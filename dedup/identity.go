@@ -17,7 +17,7 @@ import (
 const engineVersion = "8"
 
 // identity is everything that the result of a run depends on: what is compared and how, and the
-// state of every input and of Config.Known. TestEveryFieldOfConfigIsInTheFingerprint checks that no
+// state of every input and of NewTo.Known. TestEveryFieldOfConfigIsInTheFingerprint checks that no
 // field of Config is forgotten.
 func identity(c *settings, command string, in *inputs, known string) iter.Seq[journal.Setting] {
 	return func(yield func(journal.Setting) bool) {
@@ -27,7 +27,7 @@ func identity(c *settings, command string, in *inputs, known string) iter.Seq[jo
 			{Name: string(setting.Measure), Value: c.Measure.String()},
 			{Name: string(setting.Threshold), Value: fmt.Sprint(c.Threshold)},
 			{Name: string(setting.Recall), Value: fmt.Sprint(c.Recall)},
-			{Name: string(setting.Candidates), Value: string(c.Candidates)},
+			{Name: string(setting.Candidates), Value: c.Method},
 			{Name: string(setting.Verify), Value: string(c.Verify)},
 			{Name: string(setting.Shared), Value: strconv.FormatBool(c.Shared)},
 			{Name: "recipe", Value: c.recipe.String()},

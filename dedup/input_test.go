@@ -14,6 +14,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/lsh"
+	"github.com/alike-dev/alike/recipe"
 )
 
 const badLines = `{"id":"1","text":"a perfectly good first record of more than five words"}
@@ -85,9 +86,7 @@ func TestReferencesMayShareIDsWithInputs(t *testing.T) {
 	input, reference := filepath.Join(dir, "in.jsonl"), filepath.Join(dir, "ref.jsonl")
 	writeFile(t, input, []byte(`{"id":"1","text":"one two three four five six"}`+"\n"))
 	writeFile(t, reference, []byte(`{"id":"1","text":"an entirely different text, but with that id"}`+"\n"))
-	s, err := Run(context.Background(), Config{
-		Inputs: []string{input}, Against: []string{reference}, Output: filepath.Join(dir, "out"),
-	})
+	s, err := Run(context.Background(), Config{Inputs: []string{input}, Output: filepath.Join(dir, "out"), Beside: Against{reference}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +100,10 @@ func TestStandardInputIsReadOnceAndWrittenBack(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	work := t.TempDir()
 	_, err := Run(context.Background(), Config{
-		Inputs: []string{"-"}, Output: out, Work: work, Corpus: corpus.Options{Stdin: strings.NewReader(lines)},
+		Inputs: []string{"-"},
+		Output: out,
+		Corpus: corpus.Options{Stdin: strings.NewReader(lines)},
+		Work:   WorkFolder{Path: work},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -183,7 +185,10 @@ func TestHotBucketIsJoinedWithoutComparingAllPairs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "template.jsonl")
 	writeFile(t, path, []byte(lines.String()))
 	s, err := Run(context.Background(), Config{
-		Inputs: []string{path}, Output: filepath.Join(t.TempDir(), "out"), Candidates: CandidatesLSH, BucketCap: 100,
+		Inputs:    []string{path},
+		Output:    filepath.Join(t.TempDir(), "out"),
+		BucketCap: 100,
+		Decide:    Similarity{Candidates: LSH{}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -209,13 +214,13 @@ func TestCopiesExpandToAllPairs(t *testing.T) {
 	want := []string{
 		"0,1,0.902913", "0,2,1.000000", "0,5,0.902913", "1,2,0.902913", "1,5,1.000000", "2,5,0.902913", "3,4,1.000000",
 	}
-	for _, candidates := range []Candidates{CandidatesExact, CandidatesLSH} {
-		got, s := pairLines(t, Config{Inputs: []string{path}, Candidates: candidates})
+	for _, candidates := range []Candidates{Exact{}, LSH{}} {
+		got, s := pairLines(t, Config{Inputs: []string{path}, Decide: Similarity{Candidates: candidates}})
 		if !slices.Equal(got, want) {
-			t.Errorf("%s: pairs %q", candidates, got)
+			t.Errorf("%T: pairs %q", candidates, got)
 		}
 		if s.Candidates != s.Verified+s.Rejected {
-			t.Errorf("%s: %d candidates, %d verified, %d rejected", candidates, s.Candidates, s.Verified, s.Rejected)
+			t.Errorf("%T: %d candidates, %d verified, %d rejected", candidates, s.Candidates, s.Verified, s.Rejected)
 		}
 	}
 }
@@ -224,9 +229,9 @@ func TestSketchVerificationReportsEstimates(t *testing.T) {
 	docs := generate(9, 500)
 	path := filepath.Join(t.TempDir(), "docs.jsonl")
 	writeJSONL(t, path, docs)
-	exact, _ := pairLines(t, Config{Inputs: []string{path}, Candidates: CandidatesLSH})
-	for _, verify := range []Verify{VerifySketch, VerifyNone} {
-		got, s := pairLines(t, Config{Inputs: []string{path}, Verify: verify})
+	exact, _ := pairLines(t, Config{Inputs: []string{path}, Decide: Similarity{Candidates: LSH{}}})
+	for _, verify := range []recipe.Verify{recipe.Sketch, recipe.None} {
+		got, s := pairLines(t, Config{Inputs: []string{path}, Decide: Similarity{Verify: verify}})
 		if len(got) < len(exact)*9/10 || s.Verify != string(verify) {
 			t.Errorf("%s: %d pairs, exact has %d", verify, len(got), len(exact))
 		}
@@ -243,17 +248,20 @@ func TestPairsOfManyCopiesAreListedWithTheFirstFew(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "copies.jsonl")
 	writeFile(t, path, []byte(b.String()))
-	for _, candidates := range []Candidates{CandidatesLSH, CandidatesAuto} {
+	for _, candidates := range []Candidates{LSH{}, Auto{}} {
 		notices := 0
 		got, s := pairLines(t, Config{
-			Inputs: []string{path}, Candidates: candidates, BucketCap: 20, OnNotice: func(Notice) { notices++ },
+			Inputs:    []string{path},
+			BucketCap: 20,
+			OnNotice:  func(Notice) { notices++ },
+			Decide:    Similarity{Candidates: candidates},
 		})
 		crowd := 2 * (copies - lsh.Hubs)
 		if want := 2*copies*(2*copies-1)/2 - crowd*(crowd-1)/2; len(got) != want || s.BucketsCapped != 2 || notices != 1 {
 			t.Errorf("%s: %d pairs, %d capped, %d notices; want %d, 2, 1", candidates, len(got), s.BucketsCapped, notices, want)
 		}
 	}
-	got, _ := pairLines(t, Config{Inputs: []string{path}, Candidates: CandidatesExact, BucketCap: 20})
+	got, _ := pairLines(t, Config{Inputs: []string{path}, BucketCap: 20, Decide: Similarity{Candidates: Exact{}}})
 	if want := 2 * copies * (2*copies - 1) / 2; len(got) != want {
 		t.Errorf("exact: %d pairs, want all %d", len(got), want)
 	}
@@ -262,7 +270,7 @@ func TestPairsOfManyCopiesAreListedWithTheFirstFew(t *testing.T) {
 func TestChosenBandsAreUsed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "docs.jsonl")
 	writeJSONL(t, path, generate(12, 50))
-	_, s := pairLines(t, Config{Inputs: []string{path}, Banding: lsh.Params{Bands: 30, Rows: 2}})
+	_, s := pairLines(t, Config{Inputs: []string{path}, Decide: Similarity{Candidates: Bands{Bands: 30, Rows: 2}}})
 	if s.Bands != 30 || s.Rows != 2 || s.CandidateMethod != "lsh" {
 		t.Errorf("%d bands of %d rows, candidates %s", s.Bands, s.Rows, s.CandidateMethod)
 	}

@@ -2,23 +2,24 @@ package dedup
 
 import (
 	"context"
-	"fmt"
 	"io/fs"
 	"os"
 	"slices"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/bucketurl"
+	"github.com/alike-dev/alike/internal/journal"
+	"github.com/alike-dev/alike/internal/noclobber"
 	"github.com/alike-dev/alike/internal/resume"
 	"github.com/alike-dev/alike/internal/setting"
-	"github.com/alike-dev/alike/internal/streams"
 )
 
 // inputs are the files of a run: references before the others, the left before the right.
 type inputs struct {
 	sources    []corpus.Source
 	references int
-	left       int // with Config.With: files of Inputs
+	left       int // with With: files of Inputs
 }
 
 // own returns the files that are not references.
@@ -37,9 +38,22 @@ func (in *inputs) decodedAgain() bool {
 	return slices.ContainsFunc(in.sources, func(s corpus.Source) bool { return !s.InPlace() && !s.ByRange() })
 }
 
+// files are all that a run writes and reads.
+func (c *settings) files() noclobber.Files {
+	f := noclobber.Files{
+		Output:  noclobber.Folder{Path: c.Output, Names: write.OwnedNames()},
+		Work:    noclobber.Folder{Path: c.Folder, Names: append(slices.Clone(journal.Names), resume.FilesFolder)},
+		Written: c.Outputs, Inputs: slices.Concat(c.Inputs, c.Against, c.With), Read: c.Reads, Stdin: c.Corpus.Stdin != nil,
+	}
+	if c.Known != nil {
+		f.Index.Path, f.Index.Names = c.Known.Folder()
+	}
+	return f
+}
+
 // findInputs looks up the inputs, and checks that no output is one of them.
 func findInputs(ctx context.Context, c *settings, a *account) (*inputs, error) {
-	out, err := newOutputs(&c.Config)
+	check, err := c.files().Check()
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +65,7 @@ func findInputs(ctx context.Context, c *settings, a *account) (*inputs, error) {
 	options := c.Corpus
 	options.Visit = func(path string, info fs.FileInfo) error {
 		twice.lead(info)
-		return out.check(path, info)
+		return check(path, info)
 	}
 	var skipped []corpus.Problem
 	if len(leading) > 0 {
@@ -61,7 +75,7 @@ func findInputs(ctx context.Context, c *settings, a *account) (*inputs, error) {
 	}
 	options.Visit = func(path string, info fs.FileInfo) error {
 		twice.follow(path, info)
-		return out.check(path, info)
+		return check(path, info)
 	}
 	sources, problems, err := corpus.Find(ctx, following, options)
 	if err != nil {
@@ -148,75 +162,6 @@ func (s *seenTwice) tell(one, several setting.Text, notice func(Notice)) {
 		notice(setting.Textf("%q is %s", s.first, one))
 	case s.n > 1:
 		notice(setting.Textf("%q and %d more files are %s", s.first, s.n-1, several))
-	}
-}
-
-// spooled is the note of a stream that was copied.
-type spooled struct {
-	Source  int // its number
-	Name    string
-	Version string // of its bytes
-}
-
-// spool copies the streams among the inputs to the work folder, since they are read more than once,
-// and returns the inputs with these files in their place. A resumed run reads the streams again that
-// an earlier process has copied: it continues only if they are the same, which it cannot know before
-// it has read them.
-func spool(ctx context.Context, j *job, in *inputs) (*inputs, error) {
-	before := map[int]spooled{}
-	for s, err := range resume.All[spooled](j.log, resume.Spooled) {
-		if err != nil {
-			return nil, err
-		}
-		before[s.Source] = s
-	}
-	files := *in
-	files.sources = slices.Clone(in.sources)
-	for i, s := range in.sources {
-		if !s.Stream {
-			continue
-		}
-		note := spooled{Source: i, Name: fmt.Sprintf("input-%d", i)}
-		path, err := j.space.PathOf(note.Name)
-		if err != nil {
-			return nil, err
-		}
-		j.Progress.Stage("spool", 0)
-		was, again := before[i]
-		files.sources[i], err = uninterrupted(ctx, func() (corpus.Source, error) {
-			if again {
-				return streams.Again(ctx, j.space.FS, s, j.Corpus, path, was.Version)
-			}
-			return streams.Copy(ctx, j.space.FS, s, j.Corpus, path, j.log != nil)
-		})
-		if err == nil && !again {
-			note.Version = files.sources[i].Version
-			err = j.log.Note(resume.Spooled, note)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return &files, nil
-}
-
-// uninterrupted reads a stream. The other end of the stream may neither write nor close it, so an
-// interrupted run does not wait for it.
-func uninterrupted(ctx context.Context, read func() (corpus.Source, error)) (corpus.Source, error) {
-	type result struct {
-		source corpus.Source
-		err    error
-	}
-	copied := make(chan result, 1)
-	go func() {
-		source, err := read()
-		copied <- result{source, err}
-	}()
-	select {
-	case <-ctx.Done():
-		return corpus.Source{}, ctx.Err()
-	case c := <-copied:
-		return c.source, c.err
 	}
 }
 

@@ -3,7 +3,6 @@ package dedup
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/alike-dev/alike/internal/resume"
 	"github.com/alike-dev/alike/internal/scratch"
@@ -32,47 +31,23 @@ func newSpace(s *settings) *scratch.Space {
 	})
 }
 
-// begin finds the inputs, checks that no output is one of them, calls ready, and opens the work
-// folder. Streams are not read yet. The caller closes the job.
-func begin(ctx context.Context, s *settings, command string, ready func() error) (*job, *inputs, error) {
-	if len(s.With) > 0 && command != "pairs" {
-		return nil, nil, fmt.Errorf("%w: only Pairs takes a second collection: Run removes what is like references (Against)", ErrUsage)
-	}
-	j := newJob(s)
-	in, err := findInputs(ctx, s, j.account)
-	if err == nil {
-		err = ready()
-	}
-	known := ""
-	if err == nil {
-		known, err = beginKnown(ctx, j, in)
-	}
-	if err == nil {
-		j, err = j.open(ctx, command, in, known)
-	}
-	if err != nil {
-		return nil, nil, errors.Join(err, j.close(false))
-	}
-	return j, in, nil
-}
-
 // open returns the job with its journal, and with turns for long records. known is the state of
-// Config.Known.
+// NewTo.Known.
 func (j *job) open(ctx context.Context, command string, in *inputs, known string) (*job, error) {
 	opened, s := *j, *j.settings
 	opened.settings = &s
 	if j.space.Turn != nil {
 		s.Corpus.Admit = j.space.Turn.Take
 	}
-	if s.Work == "" {
+	if s.Folder == "" {
 		return &opened, nil
 	}
 	var err error
 	opened.log, err = resume.Open(ctx, j.space, resume.Options{
-		Folder: s.Work, Fresh: s.Fresh, Settings: identity(&s, command, in, known), Due: s.limits.due,
+		Folder: s.Folder, Fresh: s.Fresh, Settings: identity(&s, command, in, known), Due: s.limits.due,
 	})
 	if opened.log.Resumed() {
-		s.OnNotice(setting.Textf("continuing the run in %s", s.Work))
+		s.OnNotice(setting.Textf("continuing the run in %s", s.Folder))
 	}
 	return &opened, err
 }

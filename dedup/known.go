@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"math"
 
@@ -14,78 +13,13 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/clusters"
 	"github.com/alike-dev/alike/dedup/internal/read"
 	"github.com/alike-dev/alike/dedup/internal/table"
-	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/fault"
-	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/recipe"
 )
 
-// ErrKnownName says that a document has the name of one in Config.Known, and is not like any there. It is skipped.
+// ErrKnownName says that a document has the name of one in NewTo.Known, and is not like any there. It is skipped.
 var ErrKnownName = fault.ErrKnownName
-
-// Known is a collection of documents that exists before the run, and to which the run adds the
-// documents that it keeps. See Config.Known; package index/grow has one.
-type Known interface {
-	// Recipe says what counts as similar in the collection. It must be that of the run.
-	Recipe() recipe.Recipe
-	// Folder returns the folder of the collection and the collection's names in it; "" if it has no
-	// folder. No input, and no other output, may lie among these names.
-	Folder() (path string, names []string)
-	// Begin is called once, when the inputs are found and before they are read. run identifies the
-	// run. If the collection already has some of the documents that this run keeps, it answers from
-	// here on as before they were added. state identifies the state that it answers from. The name of a
-	// run does not tell what its streams hold: another run may have it.
-	Begin(ctx context.Context, run string, inputs []corpus.Source, how corpus.Options) (state string, err error)
-	// Memory returns how many bytes of Config.Memory the collection takes from Begin until Keep. The
-	// run has the rest.
-	Memory() int64
-	// NewLooker returns a Looker for one goroutine.
-	NewLooker() Looker
-	// Has tells whether a document of the collection has the name. Any number of goroutines
-	// call it.
-	Has(name []byte) (bool, error)
-	// Keep adds the documents that the run keeps: all of them or, if another process has begun with
-	// it, the rest. It is called when all output is on disk, but not in its place yet; the added
-	// documents must survive from its return on. It sets Kept.Apart.
-	Keep(ctx context.Context, kept *Kept) error
-	// End is called when the output is in its place.
-	End() error
-}
-
-// A Looker looks for documents of a collection. It belongs to one goroutine.
-type Looker interface {
-	// Look looks for the document that a text is like; of several it returns the first one. m has
-	// processed the text last. The name is valid until the next call.
-	Look(m *recipe.Maker, made recipe.Made, text []byte) (name []byte, similarity float64, found bool, err error)
-}
-
-// validateKnown checks what Config.Known requires of the other settings.
-func (c *Config) validateKnown() error {
-	if c.Known == nil {
-		return nil
-	}
-	var checks []error
-	if c.Keep.String() != "first" {
-		checks = append(checks, setting.Errorf("%s %s: the documents of an index come first and stay, so it can only be first: leave it out", setting.Keep, c.Keep))
-	}
-	if c.Candidates == CandidatesExact {
-		checks = append(checks, setting.Errorf("%s exact: an index finds documents by the bands of their signatures: leave it out", setting.Candidates))
-	}
-	if engine.ByParts(c.Measure) {
-		checks = append(checks, setting.Errorf("%s %s: the largest of all documents would have to come first, and an index has those that came first: take another one, such as jaccard, or list what is in a larger document by a search of the index", setting.Measure, c.Measure))
-	}
-	if c.Fingerprints {
-		checks = append(checks, errors.New("the inputs are fingerprints, and an index takes texts: name the files that the fingerprints were made of"))
-	}
-	if c.Link != nil {
-		checks = append(checks, errors.New("records of a table are compared with each other, and an index holds texts: leave one of them out"))
-	}
-	if len(c.With) > 0 {
-		checks = append(checks, setting.Errorf("%s is for pairs, and an index for what is kept: leave one of them out", setting.With))
-	}
-	return errors.Join(checks...)
-}
 
 // beginKnown tells the collection that the run begins. It returns the state of the collection.
 func beginKnown(ctx context.Context, j *job, in *inputs) (state string, err error) {
@@ -206,13 +140,13 @@ func tableMemory(j *job, t *table.Table) int64 {
 }
 
 // addKept adds the kept documents to the collection.
-func addKept(ctx context.Context, j *job, in *inputs, docs *documents, removed bitset.Set) error {
+func addKept(ctx context.Context, j *job, in *inputs, t *table.Table, removed bitset.Set) error {
 	if j.Known == nil {
 		return nil
 	}
 	return j.account.stage("index", in.bytes(), func() (int64, int64, error) {
 		kept := &Kept{
-			Documents: j.account.Kept, Memory: tableMemory(j, docs.table), Sources: in.own(), Corpus: j.Corpus, table: docs.table, removed: removed,
+			Documents: j.account.Kept, Memory: tableMemory(j, t), Sources: in.own(), Corpus: j.Corpus, table: t, removed: removed,
 		}
 		kept.Corpus.Admit = nil
 		err := j.Known.Keep(ctx, kept)
@@ -229,44 +163,4 @@ func removedSet(t *table.Table, c *clusters.Result) (bitset.Set, error) {
 		return nil
 	})
 	return removed, err
-}
-
-// Kept tells which records of a run's inputs are kept, and their names.
-type Kept struct {
-	Documents int64
-	Memory    int64           // bytes that the run still needs, at most
-	Sources   []corpus.Source // of the inputs, in order
-	Corpus    corpus.Options  // how they are read
-	Apart     int64           // set by Known.Keep: documents that have another name in the collection
-	table     *table.Table
-	removed   bitset.Set
-}
-
-// NewReader returns a reader for one goroutine.
-func (k *Kept) NewReader() *KeptReader { return &KeptReader{k: k, c: k.table.Scanner()} }
-
-// A KeptReader reads the kept records block by block.
-type KeptReader struct {
-	k        *Kept
-	c        *table.Cursor
-	doc, end uint32
-	name     []byte
-}
-
-// Block goes to a block of the source with that number.
-func (r *KeptReader) Block(source int, seq int64) {
-	r.doc, r.end = r.k.table.DocsOfBlock(r.k.table.ReferenceFiles+source, seq)
-}
-
-// Record tells whether the record at an offset of the source is kept. Offsets must ascend within a
-// block. The name is valid until the next call; made says that it is made up (corpus.Source.MakesIDs).
-func (r *KeptReader) Record(offset int64) (name []byte, made, kept bool, err error) {
-	for r.doc < r.end && r.c.Doc(r.doc).Offset() < offset {
-		r.doc++
-	}
-	if r.c.Err != nil || r.doc == r.end || r.c.Doc(r.doc).Offset() != offset || !r.k.table.Counts(r.doc) || r.k.removed.Has(r.doc) {
-		return nil, false, false, r.c.Err
-	}
-	r.name = r.c.AppendID(r.name[:0], r.doc)
-	return r.name, r.c.Made(r.doc) && r.c.Source(r.doc).MakesIDs(), true, r.c.Err
 }

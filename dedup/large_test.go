@@ -23,7 +23,7 @@ func TestResultsAreTheSameWhenSortersSpill(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	path := filepath.Join(t.TempDir(), "large.jsonl")
 	writeLarge(t, path)
-	config := Config{Inputs: []string{path}, Candidates: CandidatesLSH, Recall: 0.9, BucketCap: 20}
+	config := Config{Inputs: []string{path}, BucketCap: 20, Decide: Similarity{Candidates: LSH{Recall: 0.9}}}
 	command := commands[0]
 	config.Threads = 2
 	want, err := command.on(t, context.Background(), vfstest.NewMem(), config)

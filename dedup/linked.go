@@ -5,59 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"math"
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/copies"
 	"github.com/alike-dev/alike/dedup/internal/graph"
 	"github.com/alike-dev/alike/internal/extsort"
-	"github.com/alike-dev/alike/internal/setting"
 )
-
-// Links are the pairs of records that belong together, decided outside the run (see Config.Link).
-// Records are numbered from 0 in input order, without those that cannot be read.
-type Links struct {
-	Records int // number of records that could be read
-	// All ranges over the links, each once and in any order.
-	All iter.Seq[Link]
-	// Similarity returns the similarity of any two records: it is used for those that are in one
-	// cluster only through others.
-	Similarity func(a, b uint32) float64
-	// ID returns the id of a record that has one. It serves to check that the table is still the
-	// one that was linked.
-	ID func(record uint32) []byte
-
-	Threshold      float64 // least similarity, for Summary; 0: another rule decided
-	By             string  // how the links were decided, for Summary.Decision
-	Candidates     int64   // pairs that were examined
-	ExpectedRecall float64 // share of the true links that were found, as far as that is known
-}
-
-// Link is two records that belong together, A before B.
-type Link struct {
-	A, B       uint32
-	Similarity float64
-}
-
-// Linked is Summary.CandidateMethod of a run with links; then Decision says in words how
-// they were decided.
-const Linked = "records"
-
-// validateLink checks what Config.Link requires of the other settings.
-func (c *Config) validateLink() error {
-	switch {
-	case c.Link == nil:
-		return nil
-	case len(c.Against) > 0 || len(c.With) > 0:
-		return errors.New("links are those within one table: leave references and a second side out")
-	case c.Work != "":
-		return setting.Errorf("links are found in memory, and a killed run cannot continue: leave %s out", setting.Work)
-	case c.Fingerprints || c.Distance != nil:
-		return errors.New("links decide by themselves: leave fingerprints and distance out")
-	}
-	return nil
-}
 
 // link finds the links; nil: similar texts are looked for.
 func link(ctx context.Context, j *job, in *inputs) (links *Links, err error) {
@@ -75,21 +29,22 @@ func link(ctx context.Context, j *job, in *inputs) (links *Links, err error) {
 
 // takeLinks makes edges of the links. Nothing else connects records: not even equal ones form a
 // class.
-func takeLinks(ctx context.Context, in *inputs, f *found) (err error) {
-	t, links := f.docs.table, f.docs.links
+func takeLinks(ctx context.Context, j *job, in *inputs, docs *documents) (classes *copies.Classes, edges *extsort.Sorted, err error) {
+	t, links := docs.table, docs.links
 	if t.Docs != links.Records {
-		return changed(in, fmt.Sprintf("it had %d records when they were linked, and has %d now", links.Records, t.Docs))
+		return nil, nil, changed(in, fmt.Sprintf("it had %d records when they were linked, and has %d now", links.Records, t.Docs))
 	}
-	f.classes, err = copies.Find(ctx, copies.Options{Space: f.space, Table: t, Sides: &f.sides})
+	classes, err = copies.Find(ctx, copies.Options{Space: j.space, Table: t, Sides: &docs.sides})
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	ids := t.Cursor()
 	same := func(doc uint32) bool {
 		id := ids.OwnID(doc)
 		return len(id) == 0 || bytes.Equal(id, links.ID(doc))
 	}
-	f.edges, err = f.space.Sorted(ctx, f.graph().Sorting("edges", 8), func(to *extsort.Appender) error {
+	of := graph.Graph{Space: j.space, Docs: t.Docs}
+	edges, err = j.space.Sorted(ctx, of.Sorting("edges", 8), func(to *extsort.Appender) error {
 		for l := range links.All {
 			if !same(l.A) || !same(l.B) {
 				return errors.Join(ids.Err, changed(in, "its records have other ids than when they were linked"))
@@ -104,11 +59,19 @@ func takeLinks(ctx context.Context, in *inputs, f *found) (err error) {
 		return ids.Err
 	})
 	if err == nil {
-		f.account.linked(links, f.edges.Len())
+		links.tell(j.account, edges.Len())
 	}
-	return err
+	return classes, edges, err
 }
 
 func changed(in *inputs, how string) error {
 	return fmt.Errorf("%w: %s: %s", corpus.ErrChanged, in.sources[0].Label(), how)
+}
+
+// tell fills in how records were linked.
+func (l *Links) tell(a *account, edges int64) {
+	a.CandidateMethod, a.Decision, a.ExpectedRecall, a.Threshold = MethodRecords, l.By, l.ExpectedRecall, l.Threshold
+	a.TextScheme, a.SketchScheme = "", ""
+	a.Candidates, a.Verified = l.Candidates, edges
+	a.Rejected = a.Candidates - a.Verified
 }

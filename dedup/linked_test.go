@@ -12,7 +12,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/corpus"
 )
 
@@ -33,13 +32,15 @@ func linkedTable(t *testing.T, folder string, n int) (path string, lines []strin
 // linked is a configuration of a run by links.
 func linked(path, output string, records int, links []Link) Config {
 	return Config{
-		Inputs: []string{path}, Output: output, Corpus: corpus.Options{IDField: "key"},
-		Link: func(context.Context) (*Links, error) {
+		Inputs: []string{path},
+		Output: output,
+		Corpus: corpus.Options{IDField: "key"},
+		Decide: ByLinks(func(context.Context) (*Links, error) {
 			return &Links{
 				Records: records, All: slices.Values(links), Similarity: func(a, b uint32) float64 { return 0.25 },
 				ID: func(record uint32) []byte { return fmt.Appendf(nil, "k%d", record) }, By: "a friend",
 			}, nil
-		},
+		}),
 	}
 }
 
@@ -83,7 +84,7 @@ func TestLinksDecideWhoGoes(t *testing.T) {
 		longest := rapid.Bool().Draw(rt, "longest")
 		c := linked(path, filepath.Join(folder, fmt.Sprint("out", run)), n, links)
 		if longest {
-			c.Keep, _ = cluster.ParseKeep("longest")
+			c.Survivors = OnePerCluster{Keep: keepRule(t, "longest")}
 			c.Corpus.Fields = []string{"name"}
 		}
 		s, err := Run(t.Context(), c)
@@ -105,7 +106,7 @@ func TestLinksDecideWhoGoes(t *testing.T) {
 		if got := content(rt, filepath.Join(c.Output, KeptFolder, "table.csv")); got != want {
 			rt.Errorf("kept\n%s\nwant\n%s", got, want)
 		}
-		if s.Read != n || s.Kept+s.Removed != n || s.Decision != "a friend" || s.CandidateMethod != Linked || s.Empty != 0 {
+		if s.Read != n || s.Kept+s.Removed != n || s.Decision != "a friend" || s.CandidateMethod != MethodRecords || s.Empty != 0 {
 			rt.Errorf("the summary is %+v", s)
 		}
 		if err := os.RemoveAll(c.Output); err != nil {
@@ -124,7 +125,8 @@ func TestTheSimilarityOfAChainIsAskedFor(t *testing.T) {
 	if got := content(t, filepath.Join(c.Output, RemovedFile)); got != want {
 		t.Errorf("removed.csv is %q, want %q", got, want)
 	}
-	c.Output, c.Star = filepath.Join(t.TempDir(), "out"), true
+	c.Output = filepath.Join(t.TempDir(), "out")
+	onePerCluster(&c, func(s *OnePerCluster) { s.Star = true })
 	if _, err := Run(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
@@ -141,12 +143,12 @@ func TestATableThatHasChangedSinceItWasLinkedIsRefused(t *testing.T) {
 		"other ids":                 func(l *Links) { l.ID = func(uint32) []byte { return []byte("other") } },
 	} {
 		c := linked(path, filepath.Join(t.TempDir(), "out"), 3, []Link{{0, 1, 1}})
-		link := c.Link
-		c.Link = func(ctx context.Context) (*Links, error) {
+		link := c.Decide.(ByLinks)
+		c.Decide = ByLinks(func(ctx context.Context) (*Links, error) {
 			l, err := link(ctx)
 			change(l)
 			return l, err
-		}
+		})
 		if _, err := Run(t.Context(), c); !errors.Is(err, corpus.ErrChanged) {
 			t.Errorf("%s: error %v", name, err)
 		}
@@ -158,8 +160,8 @@ func TestATableThatHasChangedSinceItWasLinkedIsRefused(t *testing.T) {
 
 func TestLinksExcludeWhatIsAboutTexts(t *testing.T) {
 	for name, change := range map[string]func(*Config){
-		"references":   func(c *Config) { c.Against = []string{"other.csv"} },
-		"resume":       func(c *Config) { c.Work = "work" },
+		"references":   func(c *Config) { c.Beside = Against{"other.csv"} },
+		"resume":       func(c *Config) { c.Work = WorkFolder{Path: "work"} },
 		"fingerprints": func(c *Config) { c.Fingerprints = true },
 	} {
 		c := linked("table.csv", "out", 0, nil)

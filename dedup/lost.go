@@ -68,7 +68,7 @@ func leaveOut(a *account, in *inputs, docs *documents, lost []write.LostRows) er
 			return err
 		}
 	}
-	_, err := a.documents(docs)
+	_, err := docs.count(a)
 	return errors.Join(c.Err, err)
 }
 

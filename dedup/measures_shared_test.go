@@ -48,7 +48,7 @@ func TestContainmentKeepsItsPromiseOnRealData(t *testing.T) {
 			writeJSONL(t, path, docs)
 			for _, value := range []float64{0.1, 0.8} {
 				want := pairsByDefinition(docs, sets, mustThreshold(t, measure.Containment, value))
-				c := Config{Inputs: []string{path}, Measure: measure.Containment, Threshold: value, Candidates: CandidatesExact}
+				c := Config{Inputs: []string{path}, Decide: Similarity{Measure: measure.Containment, Threshold: value, Candidates: Exact{}}}
 				got, _ := pairLines(t, c)
 				if !slices.Equal(got, want) || len(want) == 0 {
 					t.Errorf("at %v: %d pairs, want %d, or others", value, len(got), len(want))
@@ -57,7 +57,7 @@ func TestContainmentKeepsItsPromiseOnRealData(t *testing.T) {
 				if got, _ := pairLines(t, c); !slices.Equal(got, want) {
 					t.Errorf("at %v, by chunks: %d pairs, want %d, or others", value, len(got), len(want))
 				}
-				c.Candidates = CandidatesLSH
+				bySimilarity(&c, func(s *Similarity) { s.Candidates = LSH{} })
 				got, s := pairLines(t, c)
 				found := map[string]bool{}
 				for _, line := range want {
@@ -86,9 +86,9 @@ func TestBandsKeepTheirRecallOnRealData(t *testing.T) {
 				docs := sharedDocs(t, name)
 				path := filepath.Join(t.TempDir(), "docs.jsonl")
 				writeJSONL(t, path, docs)
-				c := Config{Inputs: []string{path}, Measure: m, Threshold: 0.7, Candidates: CandidatesExact}
+				c := Config{Inputs: []string{path}, Decide: Similarity{Measure: m, Threshold: 0.7, Candidates: Exact{}}}
 				want, _ := pairLines(t, c)
-				c.Candidates = CandidatesLSH
+				bySimilarity(&c, func(s *Similarity) { s.Candidates = LSH{} })
 				got, s := pairLines(t, c)
 				found := map[string]bool{}
 				for _, line := range want {

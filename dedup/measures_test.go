@@ -133,12 +133,15 @@ func TestPairsOfEveryMeasureAreThoseOfBruteForce(t *testing.T) {
 				"three threads": func(c *Config) { c.Threads = 3 },
 				"on disk":       tiny,
 				"by chunks":     func(c *Config) { c.limits.index = 500 },
-				"auto":          func(c *Config) { c.Candidates, c.BucketCap = CandidatesAuto, MaxBucketCap },
+				"auto": func(c *Config) {
+					c.BucketCap = MaxBucketCap
+					bySimilarity(c, func(s *Similarity) { s.Candidates = Auto{} })
+				},
 			} {
-				c := Config{Inputs: []string{path}, Measure: m, Threshold: value, Candidates: CandidatesExact}
+				c := Config{Inputs: []string{path}, Decide: Similarity{Measure: m, Threshold: value, Candidates: Exact{}}}
 				set(&c)
 				got, s := pairLines(t, c)
-				if name == "auto" && s.CandidateMethod != string(CandidatesExact) {
+				if name == "auto" && s.CandidateMethod != MethodExact {
 					continue // recall is another test's
 				}
 				if !slices.Equal(got, want) {
@@ -164,7 +167,7 @@ func TestEveryMeasureWithoutTheSetsKeepsItsRecall(t *testing.T) {
 			continue
 		}
 		want := pairsByDefinition(docs, sets, mustThreshold(t, m, 0.8))
-		c := Config{Inputs: []string{path}, Measure: m, Threshold: 0.8, Candidates: CandidatesLSH, BucketCap: MaxBucketCap}
+		c := Config{Inputs: []string{path}, BucketCap: MaxBucketCap, Decide: Similarity{Measure: m, Threshold: 0.8, Candidates: LSH{}}}
 		c.limits.retain = 1
 		got, s := pairLines(t, c)
 		if i := slices.IndexFunc(got, func(line string) bool { return !slices.Contains(want, line) }); i >= 0 {
@@ -230,9 +233,9 @@ func TestRemovalByContainmentKeepsTheLargerDocument(t *testing.T) {
 			for _, value := range []float64{0.3, 0.8, 1} {
 				want := "id,kept_id,similarity\n" + strings.Join(removalByDefinition(docs, refs, sets, mustThreshold(t, measure.Containment, value)), "")
 				for i, m := range []measure.Measure{measure.Containment, measure.MaxContainment, measure.Containment} {
-					c := Config{Inputs: []string{inputs}, Measure: m, Threshold: value, Threads: 1 + 2*i, Output: filepath.Join(dir, fmt.Sprint("out", value, i))}
+					c := Config{Inputs: []string{inputs}, Threads: 1 + 2*i, Output: filepath.Join(dir, fmt.Sprint("out", value, i)), Decide: Similarity{Measure: m, Threshold: value}}
 					if refs > 0 {
-						c.Against = []string{references}
+						c.Beside = Against{references}
 					}
 					switch {
 					case i == 1:
@@ -261,7 +264,7 @@ func TestRemovalByContainmentKeepsTheLargerDocument(t *testing.T) {
 // Of measures, one says what signatures are made of.
 func TestARecipeNamesMultisets(t *testing.T) {
 	for _, m := range measure.All() {
-		r, err := Config{Measure: m, Threshold: 1}.Recipe()
+		r, err := Config{Decide: Similarity{Measure: m, Threshold: 1}}.Recipe()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/engine"
 )
 
 // All documents have one text here, so that pairs name every document with every
@@ -28,7 +29,7 @@ func TestEveryNameMeansOneDocument(t *testing.T) {
 					case 0:
 						fmt.Fprintf(&b, `{"id":%q,"text":"one two three"}`+"\n", other)
 					case 1:
-						fmt.Fprintf(&b, `{"id":%q,"text":"one two three"}`+"\n", AgainstPrefix+other)
+						fmt.Fprintf(&b, `{"id":%q,"text":"one two three"}`+"\n", engine.AgainstPrefix+other)
 					case 2:
 						fmt.Fprintf(&b, `{"id":"%d","text":"one two three"}`+"\n", random.IntN(20))
 					default:
@@ -47,7 +48,8 @@ func TestEveryNameMeansOneDocument(t *testing.T) {
 				{Threads: 4, limits: limits{segment: 300}},
 				{Threads: 2, limits: limits{segment: 300, memory: 1}},
 			} {
-				c.Inputs, c.Against, c.Candidates = inputs, []string{"r.jsonl"}, CandidatesExact
+				c.Inputs, c.Beside = inputs, Against{"r.jsonl"}
+				bySimilarity(&c, func(s *Similarity) { s.Candidates = Exact{} })
 				var skipped bytes.Buffer
 				c.OnSkip = func(p *corpus.Problem) { fmt.Fprintln(&skipped, p) }
 				names := map[string]bool{}

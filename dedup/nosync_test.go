@@ -16,7 +16,7 @@ func TestNoSyncWaitsForNoFileAndGivesTheSame(t *testing.T) {
 		for _, command := range v.commands() {
 			want := command.undisturbed(t, v.config(inputs, references))
 			c := v.config(inputs, references)
-			c.NoSync = true
+			c.Work = Unsynced{}
 			var syncs atomic.Int64
 			on := roomtest.NewTracedFS(vfstest.NewMem(), func(o roomtest.Operation) error {
 				if o.Kind == "sync" {

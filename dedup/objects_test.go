@@ -59,8 +59,11 @@ func (s store) config(t *testing.T) Config {
 		}
 	})
 	return Config{
-		Inputs: []string{s.scheme + "://in/"}, Threads: 2, Candidates: CandidatesLSH,
-		Corpus: corpus.Options{Buckets: buckets.Bucket}, limits: limits{retain: 1},
+		Inputs:  []string{s.scheme + "://in/"},
+		Threads: 2,
+		Corpus:  corpus.Options{Buckets: buckets.Bucket},
+		limits:  limits{retain: 1},
+		Decide:  Similarity{Candidates: LSH{}},
 	}
 }
 

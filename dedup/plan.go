@@ -20,7 +20,7 @@ type Plan struct {
 	Files         int     `json:"files"`
 	InputBytes    int64   `json:"input_bytes"` // of the files in their stored form, with references
 	Documents     int64   `json:"documents"`
-	Known         int64   `json:"known,omitempty"` // of the documents, those like one of Config.Known
+	Known         int64   `json:"known,omitempty"` // of the documents, those like one of NewTo.Known
 	MemoryBytes   int64   `json:"memory_bytes"`    // resident, at most
 	CeilingBytes  int64   `json:"ceiling_bytes"`   // Config.Memory
 	WorkBytes     int64   `json:"work_bytes"`      // on disk while it runs
@@ -75,7 +75,7 @@ func MakePlan(ctx context.Context, config Config) (*Plan, error) {
 	if c.Output != "" {
 		out, err := write.Open(ctx, c.fs, c.Output, c.Corpus)
 		if err == nil {
-			err = out.CheckEmpty(ctx, c.Work != "")
+			err = out.CheckEmpty(ctx, c.Folder != "")
 		}
 		if err != nil {
 			return nil, err
@@ -167,7 +167,7 @@ func estimate(j *job, in *inputs, s *sample) *Plan {
 		e.MemoryBytes = min(e.MemoryBytes, j.Memory)
 		e.WorkBytes = table + sorting
 		e.Seconds *= 1 + spillShare
-	} else if j.Work != "" {
+	} else if j.Folder != "" {
 		e.WorkBytes = table
 	}
 	return e

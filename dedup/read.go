@@ -5,12 +5,14 @@ import (
 	"errors"
 	"math"
 
+	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/feed"
 	"github.com/alike-dev/alike/dedup/internal/names"
 	"github.com/alike-dev/alike/dedup/internal/read"
 	"github.com/alike-dev/alike/dedup/internal/reread"
 	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/internal/sides"
@@ -19,7 +21,7 @@ import (
 // documents are those of a run.
 type documents struct {
 	table   *table.Table
-	links   *Links       // of Config.Link: they connect records, not similar texts
+	links   *Links       // of ByLinks: they connect records, not similar texts
 	sides   sides.Policy // before equal documents are known
 	layouts feed.Layouts
 	decoded *reread.Kept // records that were read, kept for verification; nil: not needed
@@ -62,7 +64,7 @@ func readAll(ctx context.Context, j *job, in *inputs, how choice, links *Links) 
 		return nil, err
 	}
 	if references > 0 {
-		j.OnNotice(setting.Textf("references that have the name of an input: %d; outputs name them %sFILE:LINE", references, AgainstPrefix))
+		j.OnNotice(setting.Textf("references that have the name of an input: %d; outputs name them %sFILE:LINE", references, engine.AgainstPrefix))
 	}
 	return docs, errors.Join(report(ctx, j, in, docs, repeated), j.space.Release(repeated))
 }
@@ -87,9 +89,9 @@ func report(ctx context.Context, j *job, in *inputs, docs *documents, repeated *
 	if err != nil {
 		return err
 	}
-	fields, err := j.account.documents(docs)
+	fields, err := docs.count(j.account)
 	if err == nil {
-		j.account.tell(fields)
+		fields.tell(j.account)
 	}
 	return err
 }
@@ -172,34 +174,6 @@ func readOptions(j *job, in *inputs, how choice, docs *documents) read.Options {
 	return o
 }
 
-// Numbers of features up to which a run keeps all feature sets although it was not asked to. A
-// collection of up to retainMost features is joined exactly before bands would have begun; keeping
-// more would take memory and time that bands do not need. That is worth it for sets of single tokens,
-// which are smaller than their texts and have so much in common that they are often joined, and where
-// containment is found by samples, for which texts would be read again (32 MiB).
-const (
-	retainMost    = 64 << 10
-	retainTokens  = 2 << 20
-	retainSampled = 4 << 20
-)
-
-// retain returns the number of features up to which all sets are kept.
-func retain(c *settings, how choice) int64 {
-	switch {
-	case how.recipe.Keys() == 0: // they will be joined
-		return math.MaxInt64
-	case how.expected == CandidatesLSH:
-		return 0
-	case c.limits.retain > 0:
-		return c.limits.retain
-	case how.recipe.Sample().Size > 0:
-		return retainSampled
-	case c.Features.N == 1:
-		return retainTokens
-	}
-	return retainMost
-}
-
 // partShare sets the size of a part: 1/partShare of the input. A killed run loses about as much
 // work.
 const partShare = 64
@@ -215,4 +189,81 @@ func partBytes(c *settings, in *inputs) int64 {
 		return part
 	}
 	return min(max(in.bytes()/partShare, minPart), maxPart)
+}
+
+// count counts the documents that were read, and the kinds of values in the keep rule's field.
+func (docs *documents) count(a *account) (fields fieldCount, err error) {
+	t, c := docs.table, docs.table.Scanner()
+	usable, left := int64(0), int64(0)
+	a.Empty = 0
+	for i := t.References; i < t.Docs; i++ {
+		doc := uint32(i)
+		if t.Skipped.Has(doc) {
+			continue
+		}
+		usable++
+		if i < t.Left {
+			left++
+		}
+		if docs.links == nil && c.Doc(doc).Features == 0 {
+			a.Empty++
+		}
+		if a.settings.Keep.Field() != "" {
+			fields.add(c.Meta(doc))
+		}
+	}
+	a.Read = usable + a.Skipped
+	a.References = int64(t.References)
+	if len(a.settings.With) > 0 {
+		a.Left, a.Right = left, usable-left
+	}
+	return fields, c.Err
+}
+
+// fieldCount counts the documents by their value of the keep rule's field.
+type fieldCount struct{ numbers, texts int64 }
+
+func (f *fieldCount) add(m cluster.Meta) {
+	switch {
+	case m.IsNumber():
+		f.numbers++
+	case m.HasValue:
+		f.texts++
+	}
+}
+
+// tellKeep reports if the rule has less to decide by than its user may think. If all values are texts,
+// nothing is reported: dates are texts.
+func (f fieldCount) tellKeep(keep cluster.Keep, documents int64, notice func(Notice)) {
+	missing := documents - f.numbers - f.texts
+	switch field := keep.Field(); {
+	case field == "" || documents == 0:
+	case missing == documents:
+		notice(setting.Textf("no document has a field %q: %s %s does the same as first", field, setting.Keep, keep))
+	case f.numbers > 0 && f.texts > 0:
+		notice(setting.Textf("%s %s: of %d documents %d have no field %q and %d have no number there; numbers are kept first, then other values",
+			setting.Keep, keep, documents, missing, field, f.texts))
+	case missing > 0:
+		notice(setting.Textf("%s %s: of %d documents %d have no field %q; they are kept last", setting.Keep, keep, documents, missing, field))
+	}
+}
+
+// tell reports what is not an error but may surprise.
+func (fields fieldCount) tell(a *account) {
+	c := a.settings
+	fields.tellKeep(c.Keep, a.Read-a.Skipped, c.OnNotice)
+	switch {
+	case a.Read == 0:
+		c.OnNotice(setting.Textf("the input holds no records"))
+	case len(c.With) > 0 && a.Left == 0:
+		c.OnNotice(setting.Textf("the input before %s holds no records: there are no pairs", setting.With))
+	case len(c.With) > 0 && a.Right == 0:
+		c.OnNotice(setting.Textf("the input of %s holds no records: there are no pairs", setting.With))
+	}
+	switch {
+	case a.Empty == 1:
+		c.OnNotice(setting.Textf("1 document has no text to compare: it matches nothing"))
+	case a.Empty > 1:
+		c.OnNotice(setting.Textf("%d documents have no text to compare: they match nothing", a.Empty))
+	}
 }

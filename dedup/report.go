@@ -13,24 +13,6 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/reread"
 )
 
-// Report is the outcome of Run, for people to look at. It is the same for any number of threads and
-// any amount of memory, and for a run that was killed and resumed.
-type Report struct {
-	overview.Overview
-	Summary Summary // without Stages and the cost of the run
-	// Recall has, for similarities from 0 to 1 in equal steps, the probability that a pair is
-	// found; nil where bands do not decide.
-	Recall []float64
-}
-
-// Parts of a Report.
-type (
-	ReportSizes   = overview.Sizes
-	ReportCluster = overview.Cluster
-	ReportExample = overview.Example
-	ReportInput   = overview.Input
-)
-
 // pageMaker gathers a report while the output is written, so that no input must be read once more
 // for it. Its zero value gathers nothing.
 type pageMaker struct {
@@ -118,7 +100,7 @@ func (p *pageMaker) close() {
 
 // recallBySimilarity returns the S-curve of the bands.
 func recallBySimilarity(s *Summary, how choice) (curve []float64) {
-	if s.Bands == 0 || s.CandidateMethod != string(CandidatesLSH) {
+	if s.Bands == 0 || s.CandidateMethod != MethodLSH {
 		return nil
 	}
 	for i := range overview.Bins + 1 {

@@ -54,9 +54,9 @@ func TestTheReportTellsWhatTheListsTell(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "docs.jsonl")
 	writeJSONL(t, path, docs)
-	for _, method := range []Candidates{CandidatesExact, CandidatesLSH} {
-		t.Run(string(method), func(t *testing.T) {
-			r, list := reported(t, Config{Inputs: []string{path}, Candidates: method, Threshold: 0.6})
+	for _, method := range []Candidates{Exact{}, LSH{}} {
+		t.Run(fmt.Sprintf("%T", method), func(t *testing.T) {
+			r, list := reported(t, Config{Inputs: []string{path}, Decide: Similarity{Threshold: 0.6, Candidates: method}})
 			removed := map[string][]string{}
 			least, counted := math.Inf(1), r.Copies
 			for _, row := range list(RemovedFile) {
@@ -102,8 +102,8 @@ func TestTheReportTellsWhatTheListsTell(t *testing.T) {
 					t.Errorf("%s and %s are shown with other texts", e.Removed, e.Kept)
 				}
 			}
-			if (method == CandidatesLSH) != (len(r.Recall) > 0) {
-				t.Errorf("a curve of %d points by %s", len(r.Recall), method)
+			if (method == (LSH{})) != (len(r.Recall) > 0) {
+				t.Errorf("a curve of %d points by %T", len(r.Recall), method)
 			}
 		})
 	}

@@ -38,9 +38,9 @@ func TestAStreamThatIsAnotherOneIsRefused(t *testing.T) {
 	v := variants(t)[0]
 	for _, as := range []string{"input", "reference"} {
 		config := func(stream string, base Config) Config {
-			base.Inputs, base.Against = []string{inputs, "-"}, nil
+			base.Inputs, base.Beside = []string{inputs, "-"}, nil
 			if as == "reference" {
-				base.Inputs, base.Against = []string{inputs}, []string{"-"}
+				base.Inputs, base.Beside = []string{inputs}, Against{"-"}
 			}
 			base.Corpus.Stdin = strings.NewReader(stream)
 			return base
@@ -198,7 +198,7 @@ func TestFewFilesOfTheWorkFolderAreOpenAtOnce(t *testing.T) {
 		writeFile(t, filepath.Join(dir, fmt.Sprintf("%d.jsonl", i)), []byte(strings.Repeat(record, 5)))
 	}
 	config := variants(t)[0].resumable(dir, "", 2)
-	config.Against = nil
+	config.Beside = nil
 	config.limits.part = 1
 	parts, most := map[string]bool{}, 0
 	var traced *roomtest.TracedFS
@@ -227,14 +227,15 @@ func TestFewFilesOfTheWorkFolderAreOpenAtOnce(t *testing.T) {
 
 // fingerprint is what a run of a configuration must have in common with the one that
 // it goes on with.
-func fingerprint(t *testing.T, c Config) string {
+func fingerprint(t *testing.T, c *settings) string {
 	t.Helper()
-	settled, err := settle(c)
-	if err != nil {
+	r, err := c.newRecipe()
+	if err := errors.Join(c.validate(), err); err != nil {
 		t.Fatal(err)
 	}
+	c.use(r)
 	var all strings.Builder
-	for s := range identity(settled, "dedup", &inputs{}, "") {
+	for s := range identity(c, "dedup", &inputs{}, "") {
 		all.WriteString(s.String() + "\n")
 	}
 	return all.String()
@@ -255,6 +256,11 @@ var harmless = map[string]string{
 	"Link":             "excludes Work",
 	"Corpus.Admit":     "who waits for whom",
 	"Corpus.AtOnce":    "where blocks of a stream end, not what they hold",
+	"Beside":           "see modes",
+	"Signatures":       "see modes",
+	"Decide":           "see modes",
+	"Survivors":        "see modes",
+	"Work":             "see modes",
 	"Known":            "its state is a setting, see beginKnown",
 	"Outputs":          "other files of the caller, which the engine does not write",
 	"Reads":            "what they hold is in other settings",
@@ -262,7 +268,7 @@ var harmless = map[string]string{
 	"Threads":          "results are the same for any number",
 	"Memory":           "results are the same for any amount",
 	"Timings":          "measures only",
-	"Work":             "where the journal itself is",
+	"Folder":           "where the journal itself is",
 	"Fresh":            "removes the journal",
 	"NoSync":           "not with a folder to go on from",
 	"OnSkip":           "is told only",
@@ -282,8 +288,8 @@ var harmless = map[string]string{
 // structs in it too: a field that somebody adds is in the fingerprint, or has its reason
 // in harmless.
 func TestEveryFieldOfConfigIsInTheFingerprint(t *testing.T) {
-	base := func() Config {
-		c := Config{Inputs: []string{"in"}, Output: "out"}.withDefaults()
+	base := func() *settings {
+		c := complete(Config{Inputs: []string{"in"}, Output: "out"})
 		c.Corpus.TextField, c.Corpus.IDField, c.Corpus.MaxRecord, c.Corpus.BlockSize = "text", "id", 1<<20, 1<<20
 		return c
 	}
@@ -292,31 +298,31 @@ func TestEveryFieldOfConfigIsInTheFingerprint(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Fields of which not every value will do, or which have no values of their own kind.
-	changes := map[string]func(c *Config){
-		"Features.Text.Normalize": func(c *Config) { c.Features.Text.Normalize = text.NFC },
-		"Features.Text.Tokens":    func(c *Config) { c.Features.Text.Tokens = text.Chars },
-		"Features.Text.StopWords": func(c *Config) { c.Features.Text.StopWords = []string{"the"} },
-		"Features.Text.MinLength": func(c *Config) { c.Features.Text.MinLength = 5 },
-		"Features.Text.Filter": func(c *Config) {
+	changes := map[string]func(c *settings){
+		"Features.Text.Normalize": func(c *settings) { c.Features.Text.Normalize = text.NFC },
+		"Features.Text.Tokens":    func(c *settings) { c.Features.Text.Tokens = text.Chars },
+		"Features.Text.StopWords": func(c *settings) { c.Features.Text.StopWords = []string{"the"} },
+		"Features.Text.MinLength": func(c *settings) { c.Features.Text.MinLength = 5 },
+		"Features.Text.Filter": func(c *settings) {
 			c.Features.Text.Filter, c.Features.Text.FilterName = func([]byte) bool { return true }, "all"
 		},
-		"Features.Text.FilterName": func(c *Config) {
+		"Features.Text.FilterName": func(c *settings) {
 			c.Features.Text.Filter, c.Features.Text.FilterName = func([]byte) bool { return true }, "other"
 		},
-		"Features.Text.Version": func(c *Config) { c.Features.Text.Version = text.V1 },
-		"Corpus.Format":         func(c *Config) { c.Corpus.Format = corpus.Lines },
-		"Corpus.Fields":         func(c *Config) { c.Corpus.Fields = []string{"x"} },
-		"Sketch":                func(c *Config) { c.Sketch = otherSketch },
-		"Texts":                 func(c *Config) { byDistance(c, 3); c.Texts = someTexts{} },
-		"Distance":              func(c *Config) { byDistance(c, 3) },
-		"Threshold":             func(c *Config) { c.Threshold = 0.71 },
-		"Recall":                func(c *Config) { c.Recall = 0.9 },
-		"Fingerprints":          func(c *Config) { c.Fingerprints, c.Verify, c.Candidates = true, VerifySketch, CandidatesAuto },
-		"Candidates":            func(c *Config) { c.Candidates = CandidatesLSH },
-		"Verify":                func(c *Config) { c.Verify = VerifySketch },
-		"OnError":               func(c *Config) { c.OnError = OnErrorFail },
-		"Keep":                  func(c *Config) { c.Keep = keepRule(t, "longest") },
-		"Banding":               func(c *Config) { c.Banding = lsh.Params{Bands: 30, Rows: 4, MinBands: 1} },
+		"Features.Text.Version": func(c *settings) { c.Features.Text.Version = text.V1 },
+		"Corpus.Format":         func(c *settings) { c.Corpus.Format = corpus.Lines },
+		"Corpus.Fields":         func(c *settings) { c.Corpus.Fields = []string{"x"} },
+		"Sketch":                func(c *settings) { c.Sketch = otherSketch },
+		"Texts":                 func(c *settings) { byDistance(c, 3); c.Texts = someTexts{} },
+		"Distance":              func(c *settings) { byDistance(c, 3) },
+		"Threshold":             func(c *settings) { c.Threshold = 0.71 },
+		"Recall":                func(c *settings) { c.Recall = 0.9 },
+		"Fingerprints":          func(c *settings) { c.Fingerprints, c.Verify = true, recipe.Sketch },
+		"Method":                func(c *settings) { c.Method = MethodLSH },
+		"Verify":                func(c *settings) { c.Verify = recipe.Sketch },
+		"OnError":               func(c *settings) { c.OnError = OnErrorFail },
+		"Keep":                  func(c *settings) { c.Keep = keepRule(t, "longest") },
+		"Banding":               func(c *settings) { c.Banding = lsh.Params{Bands: 30, Rows: 4, MinBands: 1} },
 	}
 	before := fingerprint(t, base())
 	met := map[string]bool{}
@@ -338,15 +344,18 @@ func TestEveryFieldOfConfigIsInTheFingerprint(t *testing.T) {
 			}
 			return
 		default:
-			change = func(c *Config) { increase(t, path, reflect.ValueOf(c).Elem().FieldByIndex(at)) }
+			change = func(c *settings) { increase(t, path, reflect.ValueOf(c).Elem().FieldByIndex(at)) }
 		}
 		c := base()
-		change(&c)
+		change(c)
 		if fingerprint(t, c) == before {
 			t.Errorf("%s is not in the fingerprint, and no reason says why", path)
 		}
 	}
-	walk("", nil, reflect.TypeFor[Config]())
+	for _, part := range []string{"Config", "modes"} {
+		f, _ := reflect.TypeFor[settings]().FieldByName(part)
+		walk("", f.Index, f.Type)
+	}
 	for path := range harmless {
 		if !met[path] && !strings.HasPrefix(path, "Banding.") {
 			t.Errorf("there is no field %s any more", path)
@@ -374,9 +383,9 @@ func increase(t *testing.T, path string, v reflect.Value) {
 }
 
 // byDistance makes a configuration decide by Hamming distance.
-func byDistance(c *Config, d int) {
+func byDistance(c *settings, d int) {
 	c.Sketch, c.Distance = recipe.SimHash(simhash.Default()), &d
-	c.Threshold, c.Recall, c.Banding, c.Candidates, c.Verify = 0, 0, lsh.Params{}, "", ""
+	c.Threshold, c.Recall, c.Banding, c.Method, c.Verify = 0, 0, lsh.Params{}, "", ""
 }
 
 // someTexts is a text scheme of which only the line counts.

@@ -16,6 +16,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alike-dev/alike/vfs"
+	"github.com/alike-dev/alike/vfs/vfstest"
+
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/group"
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
@@ -25,10 +28,8 @@ import (
 	"github.com/alike-dev/alike/internal/journal"
 	"github.com/alike-dev/alike/internal/resume"
 	"github.com/alike-dev/alike/internal/testsize"
-	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/minhash"
-	"github.com/alike-dev/alike/vfs"
-	"github.com/alike-dev/alike/vfs/vfstest"
+	"github.com/alike-dev/alike/recipe"
 )
 
 // stopAtRecord runs a command until the nth record is in its journal, and returns
@@ -111,23 +112,23 @@ func TestARunOfOtherSettingsIsRefusedWithTheNameOfWhatChanged(t *testing.T) {
 		names  string
 		change func(c *Config)
 	}{
-		{"Threshold", func(c *Config) { c.Threshold = 0.71 }},
-		{"Recall", func(c *Config) { c.Recall = 0.9 }},
-		{"bands", func(c *Config) { c.Banding = lsh.Params{Bands: 30, Rows: 4} }},
-		{"Candidates", func(c *Config) { c.Candidates = CandidatesAuto }},
-		{"Verify", func(c *Config) { c.Verify = VerifySketch }},
+		{"Threshold", func(c *Config) { bySimilarity(c, func(s *Similarity) { s.Threshold = 0.71 }) }},
+		{"Recall", func(c *Config) { bySimilarity(c, func(s *Similarity) { s.Candidates = Auto{Recall: 0.9} }) }},
+		{"bands", func(c *Config) { bySimilarity(c, func(s *Similarity) { s.Candidates = Bands{Bands: 30, Rows: 4} }) }},
+		{"Candidates", func(c *Config) { bySimilarity(c, func(s *Similarity) { s.Candidates = Auto{} }) }},
+		{"Verify", func(c *Config) { bySimilarity(c, func(s *Similarity) { s.Verify = recipe.Sketch }) }},
 		{"BucketCap", func(c *Config) { c.BucketCap++ }},
-		{"Keep", func(c *Config) { c.Keep = keepRule(t, "longest") }},
-		{"star", func(c *Config) { c.Star = true }},
+		{"Keep", func(c *Config) { onePerCluster(c, func(s *OnePerCluster) { s.Keep = keepRule(t, "longest") }) }},
+		{"star", func(c *Config) { onePerCluster(c, func(s *OnePerCluster) { s.Star = true }) }},
 		{"ids only", func(c *Config) { c.IDsOnly = true }},
 		{"OnError", func(c *Config) { c.OnError = OnErrorFail }},
-		{"words n=", func(c *Config) { c.Features.N = 4 }},
-		{"seed=7", func(c *Config) { c.Sketch = otherSketch }},
+		{"words n=", func(c *Config) { ofShingles(c, func(s *OfShingles) { s.Options.N = 4 }) }},
+		{"seed=7", func(c *Config) { ofShingles(c, func(s *OfShingles) { s.Scheme = otherSketch }) }},
 		{"Format", func(c *Config) { c.Corpus.Format = corpus.Lines }},
 		{"TextField", func(c *Config) { c.Corpus.TextField = "title" }},
 		{"IDField", func(c *Config) { c.Corpus.IDField = corpus.NoID }},
 		{"MaxRecord", func(c *Config) { c.Corpus.MaxRecord = 1 << 20 }},
-		{"references", func(c *Config) { c.Against = []string{references} }},
+		{"references", func(c *Config) { c.Beside = Against{references} }},
 		{"plain.jsonl", func(c *Config) { c.Inputs = []string{filepath.Join(inputs, "a", "b")} }},
 		{"r.jsonl", func(c *Config) { c.Inputs = append(c.Inputs, references) }},
 	}
@@ -153,11 +154,11 @@ func TestARunOfOtherSettingsIsRefusedWithTheNameOfWhatChanged(t *testing.T) {
 
 	// Started over, a changed run is one of its own.
 	c := config()
-	c.Threshold = 0.9
+	bySimilarity(&c, func(s *Similarity) { s.Threshold = 0.9 })
 	plain := v.config(inputs, references)
-	plain.Threshold = 0.9
+	bySimilarity(&plain, func(s *Similarity) { s.Threshold = 0.9 })
 	want := commands[0].undisturbed(t, plain)
-	c.Fresh = true
+	c.Work = WorkFolder{Path: workFolder, Fresh: true}
 	commands[0].goesOn(t, c, copyOf(t, left), want)
 }
 

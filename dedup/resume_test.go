@@ -114,7 +114,7 @@ func atItsEnd(t *testing.T, on *vfstest.Mem, got outcome, err error, want outcom
 func (v variant) resumable(inputs, references string, threads int) Config {
 	c := v.config(inputs, references)
 	tiny(&c)
-	c.Work, c.Threads = workFolder, threads
+	c.Work, c.Threads = WorkFolder{Path: workFolder}, threads
 	return c
 }
 
@@ -219,7 +219,7 @@ func TestVerificationWithoutNotesEndsAlthoughOneIsDue(t *testing.T) {
 	}
 	path := filepath.Join(dir, "chain.jsonl")
 	writeFile(t, path, []byte(lines.String()))
-	c := Config{Inputs: []string{path}, Output: filepath.Join(dir, "out"), Work: filepath.Join(dir, "work"), Candidates: CandidatesLSH}
+	c := Config{Inputs: []string{path}, Output: filepath.Join(dir, "out"), Work: WorkFolder{Path: filepath.Join(dir, "work")}, Decide: Similarity{Candidates: LSH{}}}
 	c.limits.due = func() bool { return true }
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()

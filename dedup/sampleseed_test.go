@@ -35,8 +35,10 @@ func TestEachSeedDrawsOtherSamplesOfContainment(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := Config{
-			Inputs: []string{input}, Threshold: 0.8, Measure: measure.Containment, Features: shingle.Options{N: 1}, Sketch: scheme,
-			Candidates: CandidatesLSH, Recall: 0.9, Threads: 2,
+			Inputs:     []string{input},
+			Threads:    2,
+			Decide:     Similarity{Threshold: 0.8, Measure: measure.Containment, Candidates: LSH{Recall: 0.9}},
+			Signatures: OfShingles{Options: shingle.Options{N: 1}, Scheme: scheme},
 		}
 		if _, err := Pairs(t.Context(), c, func(p Pair) error {
 			times[string(p.A)]++

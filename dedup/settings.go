@@ -1,77 +1,126 @@
 package dedup
 
 import (
-	"github.com/alike-dev/alike/internal/engine"
+	"runtime"
+
+	"github.com/alike-dev/alike/vfs"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/group"
+	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/measure"
+	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/recipe"
 )
 
 // settings are a configuration, complete and checked, and what follows from it alone.
 type settings struct {
 	Config
+	modes
 	recipe       recipe.Recipe
 	threshold    measure.Threshold // of the recipe; when parts are removed, of containment
 	removesParts bool              // removes documents that are inside others; see graph.Edges
 }
 
-// settle returns the settings of a search for pairs.
-func settle(config Config) (*settings, error) {
-	c := config.withDefaults()
-	if err := c.validate(); err != nil {
-		return nil, err
+// complete returns the settings of a configuration, with every zero field replaced by its default.
+// They are not checked, and have no recipe yet.
+func complete(config Config) *settings {
+	c := &settings{Config: config, modes: *config.modes()}
+	if c.Measure == measure.WeightedJaccard {
+		c.Features.Multiset = true
 	}
-	r, err := c.recipe()
-	if err != nil {
-		return nil, err
+	if c.Sketch == nil {
+		c.Sketch = minhash.Default()
 	}
-	s := newSettings(c, r)
-	s.noticeStored(config.Verify)
-	return s, nil
+	if c.Link != nil {
+		c.Corpus.NoText = true
+	}
+	if c.Distance == nil {
+		c.setSearchDefaults()
+	}
+	setDefault(&c.BucketCap, DefaultBucketCap)
+	setDefault(&c.OnError, OnErrorSkip)
+	setDefault(&c.Threads, runtime.GOMAXPROCS(0))
+	setDefault(&c.Corpus.Lookups, c.Threads)
+	setDefault(&c.limits.segment, segmentBytes)
+	setDefault(&c.limits.exact, exactMost)
+	setDefault(&c.limits.expect, expectLeast)
+	setDefault(&c.limits.together, group.TogetherKeys)
+	setDefault(&c.limits.text, recipe.LongText)
+	if c.fs == nil {
+		c.fs = vfs.OS
+	}
+	if c.NoSync {
+		c.fs = durable.Unsynced(c.fs)
+	}
+	if c.OnSkip == nil {
+		c.OnSkip = func(*corpus.Problem) {}
+	}
+	if c.OnNotice == nil {
+		c.OnNotice = func(Notice) {}
+	}
+	if c.Begin == nil {
+		c.Begin = func() error { return nil }
+	}
+	if c.Commit == nil {
+		c.Commit = func() error { return nil }
+	}
+	if c.Progress == nil {
+		c.Progress = noProgress{}
+	}
+	return c
 }
 
-// settleRemoval returns the settings of a run that removes documents.
-func settleRemoval(config Config) (*settings, error) {
-	s, err := settle(config)
-	if err != nil {
-		return nil, err
+// setSearchDefaults is complete for the settings of a search by threshold.
+func (c *settings) setSearchDefaults() {
+	if c.Measure != measure.Overlap {
+		setDefault(&c.Threshold, DefaultThreshold)
 	}
-	if s.Measure == measure.Overlap {
-		return nil, errRemovalByOverlap
-	}
-	s.Star = s.Star || s.Known != nil
-	if engine.ByParts(s.Measure) {
-		s.removesParts, s.Star = true, true
-		s.threshold, err = measure.NewThreshold(measure.Containment, s.Threshold)
-	}
-	return s, err
-}
-
-// settleSketch returns the settings of a run that makes signatures.
-func settleSketch(config Config) (*settings, error) {
-	r, err := config.SketchRecipe()
-	if err != nil {
-		return nil, err
-	}
-	c := config.withDefaults()
-	if err := c.validateReading(); err != nil {
-		return nil, err
-	}
-	return newSettings(c, r), nil
-}
-
-func newSettings(c Config, r recipe.Recipe) *settings {
-	if field := c.Keep.Field(); field != "" {
-		c.Corpus.Fields = []string{field}
-	}
+	setDefault(&c.Recall, DefaultRecall)
 	if c.Fingerprints {
-		c.Corpus = asStored(c.Corpus)
+		setDefault(&c.Verify, recipe.Sketch)
 	}
-	return &settings{Config: c, recipe: r, threshold: r.Threshold()}
+	setDefault(&c.Verify, recipe.Exact)
+	switch {
+	case c.Method != "":
+	case c.Known != nil:
+		c.Method = MethodLSH
+	case !hasBands(c.Sketch) && !c.Fingerprints:
+		c.Method = MethodExact
+	default:
+		c.Method = methodAuto
+	}
 }
 
-// exactRecipe returns the recipe for an exact join.
-func (s *settings) exactRecipe() (recipe.Recipe, error) {
-	exact := s.Config
-	exact.Candidates = CandidatesExact
-	return exact.recipe()
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+func hasBands(s recipe.Scheme) bool {
+	banded, ok := s.(recipe.Banded)
+	return ok && banded.HasBands()
+}
+
+// modes returns what c asks for.
+func (c *Config) modes() *modes {
+	m := &modes{}
+	if c.Beside != nil {
+		c.Beside.beside(m)
+	}
+	if c.Signatures != nil {
+		c.Signatures.signatures(m)
+	}
+	if c.Decide != nil {
+		c.Decide.decide(m)
+	}
+	if c.Survivors != nil {
+		c.Survivors.survivors(m)
+	}
+	if c.Work != nil {
+		c.Work.work(m)
+	}
+	return m
 }

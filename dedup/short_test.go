@@ -49,16 +49,14 @@ func TestAutoMissesNoPairOfShortTexts(t *testing.T) {
 	writeTitles(t, path, 1200)
 	for _, c := range []Config{
 		{},
-		{Threshold: 0.5},
-		{Threshold: 0.6, Features: shingle.Options{N: 2}, Measure: measure.Cosine},
-		{Threshold: 0.7, Features: shingle.Options{N: 3}, Measure: measure.WeightedJaccard},
+		{Decide: Similarity{Threshold: 0.5}},
+		{Decide: Similarity{Threshold: 0.6, Measure: measure.Cosine}, Signatures: OfShingles{Options: shingle.Options{N: 2}}},
+		{Decide: Similarity{Threshold: 0.7, Measure: measure.WeightedJaccard}, Signatures: OfShingles{Options: shingle.Options{N: 3}}},
 	} {
 		c.Inputs = []string{path}
-		if c.Features.N == 0 {
-			c.Features.N = 1
-		}
+		ofShingles(&c, func(s *OfShingles) { s.Options.N = max(s.Options.N, 1) })
 		exact := c
-		exact.Candidates = CandidatesExact
+		bySimilarity(&exact, func(s *Similarity) { s.Candidates = Exact{} })
 		want, _ := pairLines(t, exact)
 		c.limits.retain, c.limits.exact = 1, 1
 		for _, how := range []struct {
@@ -68,11 +66,11 @@ func TestAutoMissesNoPairOfShortTexts(t *testing.T) {
 		}{{1, 0, 0}, {3, 0, 30}, {2, 1, 0}} {
 			c.Threads, c.limits.memory, c.limits.text = how.threads, how.memory, how.text
 			got, s := pairLines(t, c)
-			if s.CandidateMethod != string(CandidatesLSH) {
-				t.Fatalf("%v %v: candidates are %s", c.Measure, c.Threshold, s.CandidateMethod)
+			if s.CandidateMethod != MethodLSH {
+				t.Fatalf("%+v: candidates are %s", c.Decide, s.CandidateMethod)
 			}
 			if len(want) < 100 || !slices.Equal(got, want) {
-				t.Errorf("%v %v, %+v: %d pairs, want %d", c.Measure, c.Threshold, how, len(got), len(want))
+				t.Errorf("%+v, %+v: %d pairs, want %d", c.Decide, how, len(got), len(want))
 			}
 		}
 	}
@@ -83,11 +81,11 @@ func TestSparseSearchConnectsShortTextsAsAllPairsDo(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "titles.jsonl")
 	writeTitles(t, path, 900)
 	for _, limit := range []int{2, 9, DefaultBucketCap} {
-		c := Config{Inputs: []string{path}, Features: shingle.Options{N: 1}, Threshold: 0.6, BucketCap: limit, Threads: 2}
+		c := Config{Inputs: []string{path}, BucketCap: limit, Threads: 2, Decide: Similarity{Threshold: 0.6}, Signatures: OfShingles{Options: shingle.Options{N: 1}}}
 		c.limits.retain, c.limits.exact = 1, 1
 		want, s := connected(t, c, false)
 		got, _ := connected(t, c, true)
-		if !slices.Equal(got, want) || s.CandidateMethod != string(CandidatesLSH) || (s.BucketsCapped == 0) != (limit == DefaultBucketCap) {
+		if !slices.Equal(got, want) || s.CandidateMethod != MethodLSH || (s.BucketsCapped == 0) != (limit == DefaultBucketCap) {
 			t.Errorf("cap %d: %d and %d documents in clusters by %s, %d buckets over the cap", limit, len(got), len(want), s.CandidateMethod, s.BucketsCapped)
 		}
 	}

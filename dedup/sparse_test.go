@@ -16,8 +16,11 @@ func TestSparseSearchConnectsTheSameDocumentsThroughHotBuckets(t *testing.T) {
 		for _, limit := range []int{2, lsh.Hubs - 1, smallCap} {
 			for _, threads := range []int{1, 3} {
 				c := Config{
-					Inputs: []string{inputs}, Against: []string{references}, Candidates: CandidatesLSH,
-					BucketCap: limit, Threshold: 0.6, Threads: threads,
+					Inputs:    []string{inputs},
+					BucketCap: limit,
+					Threads:   threads,
+					Beside:    Against{references},
+					Decide:    Similarity{Threshold: 0.6, Candidates: LSH{}},
 				}
 				want, s := connected(t, c, false)
 				got, _ := connected(t, c, true)

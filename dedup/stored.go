@@ -3,8 +3,6 @@ package dedup
 import (
 	"bytes"
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"os"
 
@@ -12,7 +10,6 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/read"
 	"github.com/alike-dev/alike/internal/bucketurl"
 	"github.com/alike-dev/alike/internal/fault"
-	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/internal/stdio"
 )
 
@@ -25,51 +22,6 @@ const (
 
 // ErrScheme ends a run when fingerprints have another scheme than the run.
 var ErrScheme = fault.ErrScheme
-
-// asStored returns the options for reading fingerprints.
-func asStored(o corpus.Options) corpus.Options {
-	if o.TextField == "" {
-		o.TextField = SignatureField
-	}
-	o.Fields = append(o.Fields[:len(o.Fields):len(o.Fields)], read.StoredFields...)
-	return o
-}
-
-// validateStored checks what Config.Fingerprints requires of the other settings.
-func (c *Config) validateStored() error {
-	if !c.Fingerprints {
-		return nil
-	}
-	var checks []error
-	if c.Distance == nil {
-		if c.Verify == VerifyExact || c.Candidates == CandidatesExact {
-			checks = append(checks, setting.Errorf("fingerprints come without texts for exact similarities: leave %s and %s out; similarities are estimated", setting.Verify, setting.Candidates))
-		}
-		if c.Texts != nil || !hasBands(c.Sketch) {
-			checks = append(checks, setting.Errorf("these fingerprints have no components to cut into bands or to estimate a similarity by: "+
-				"say how far they may be apart (%s), or make others, by oph", setting.Distance))
-		}
-	}
-	switch rule := c.Keep.String(); rule {
-	case "longest", "shortest":
-		checks = append(checks, setting.Errorf("%s %s asks for the texts, of which there are only fingerprints: take first, last, or max or min of a field", setting.Keep, rule))
-	}
-	return errors.Join(checks...)
-}
-
-// noticeStored says once that similarities are estimates, unless the caller has asked for
-// estimates.
-func (c *settings) noticeStored(asked Verify) {
-	_, hamming := c.recipe.Distance()
-	if !c.Fingerprints || hamming || asked != "" {
-		return
-	}
-	about := ""
-	if s, ok := c.Sketch.(interface{ StandardError(float64) float64 }); ok {
-		about = fmt.Sprintf(", give or take %.3f at the threshold", s.StandardError(c.threshold.Float()))
-	}
-	c.OnNotice(setting.Textf("fingerprints without their texts: similarities are estimates%s (%s %s)", about, setting.Verify, VerifySketch))
-}
 
 // peekBytes is how much of an input is read at most to see what it holds.
 const peekBytes = 1 << 20

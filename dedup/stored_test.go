@@ -29,7 +29,7 @@ import (
 // fingerprints returns what is written of the signatures of c's inputs.
 func fingerprints(t testing.TB, c Config) []byte {
 	t.Helper()
-	of := Config{Inputs: c.Inputs, Features: c.Features, Sketch: c.Sketch, Texts: c.Texts}
+	of := Config{Inputs: c.Inputs, Signatures: c.Signatures}
 	r, err := of.SketchRecipe()
 	if err != nil {
 		t.Fatal(err)
@@ -64,8 +64,16 @@ func asFingerprints(t testing.TB, c Config) Config {
 		writeFile(t, path, fingerprints(t, of))
 		return []string{path}
 	}
-	c.Fingerprints, c.Verify = true, ""
-	c.Inputs, c.With, c.Against = store(c.Inputs, "inputs.jsonl"), store(c.With, "with.jsonl"), store(c.Against, "against.jsonl")
+	c.Fingerprints, c.Inputs = true, store(c.Inputs, "inputs.jsonl")
+	if c.modes().Distance == nil {
+		bySimilarity(&c, func(s *Similarity) { s.Verify = "" })
+	}
+	switch b := c.Beside.(type) {
+	case With:
+		c.Beside = With(store(b, "with.jsonl"))
+	case Against:
+		c.Beside = Against(store(b, "against.jsonl"))
+	}
 	return c
 }
 
@@ -85,13 +93,13 @@ func storedCases(t testing.TB) map[string]Config {
 		t.Fatal(err)
 	}
 	return map[string]Config{
-		"oph":            {Verify: VerifySketch},
-		"oph, low":       {Verify: VerifySketch, Threshold: 0.4},
-		"nothing proved": {Verify: VerifyNone},
-		"kmins, 8 bits":  {Verify: VerifySketch, Sketch: kmins, Features: shingle.Options{N: 2}, Shared: true},
-		"simhash":        {Sketch: recipe.SimHash(simhash.Default()), Distance: new(5)},
-		"simhash, wide":  {Sketch: recipe.SimHash(wide), Distance: new(12)},
-		"exlsh":          {Texts: word, Distance: new(3)},
+		"oph":            {Decide: Similarity{Verify: recipe.Sketch}},
+		"oph, low":       {Decide: Similarity{Verify: recipe.Sketch, Threshold: 0.4}},
+		"nothing proved": {Decide: Similarity{Verify: recipe.None}},
+		"kmins, 8 bits":  {Decide: Similarity{Verify: recipe.Sketch, Shared: true}, Signatures: OfShingles{Scheme: kmins, Options: shingle.Options{N: 2}}},
+		"simhash":        {Decide: Distance(5), Signatures: OfShingles{Scheme: recipe.SimHash(simhash.Default())}},
+		"simhash, wide":  {Decide: Distance(12), Signatures: OfShingles{Scheme: recipe.SimHash(wide)}},
+		"exlsh":          {Signatures: OfTexts{word}, Decide: Distance(3)},
 	}
 }
 
@@ -112,8 +120,8 @@ func TestStoredFingerprintsGiveThePairsOfTheirTexts(t *testing.T) {
 	for name, c := range storedCases(t) {
 		for _, with := range []bool{false, true} {
 			c.Inputs = sides[:1]
-			if c.With = nil; with {
-				c.With = sides[1:]
+			if c.Beside = nil; with {
+				c.Beside = With(sides[1:])
 			}
 			want, err := pairsOn(t, t.Context(), vfstest.NewMem(), c)
 			if err != nil {
@@ -123,11 +131,11 @@ func TestStoredFingerprintsGiveThePairsOfTheirTexts(t *testing.T) {
 				t.Errorf("%s: %d pairs only", name, len(want.lines))
 			}
 			s := asFingerprints(t, c)
-			if s.Verify = ""; c.Verify == VerifyNone {
-				s.Verify = VerifyNone
+			if c.modes().Verify == recipe.None {
+				bySimilarity(&s, func(s *Similarity) { s.Verify = recipe.None })
 			}
 			for _, memory := range []int64{0, 1} {
-				s.Threads, s.limits.memory, s.Work = 1+2*int(memory), memory, workFolder
+				s.Threads, s.limits.memory, s.Work = 1+2*int(memory), memory, WorkFolder{Path: workFolder}
 				got, err := pairsOn(t, t.Context(), vfstest.NewMem(), s)
 				if err != nil || !slices.Equal(got.lines, want.lines) || !strings.Contains(strings.Join(got.lines, ""), "UTF-8 \xff") {
 					t.Errorf("%s, with %v, memory %d: %d pairs, want %d, or others; error %v", name, with, memory, len(got.lines), len(want.lines), err)
@@ -144,7 +152,7 @@ func TestStoredFingerprintsOfRealTextsGiveTheirPairs(t *testing.T) {
 	}
 	for _, set := range sets {
 		input := shareddata.Path(t, set, "docs.jsonl.zst")
-		for _, c := range []Config{{Verify: VerifySketch, Threshold: 0.5}, {Sketch: recipe.SimHash(simhash.Default()), Distance: new(4)}} {
+		for _, c := range []Config{{Decide: Similarity{Verify: recipe.Sketch, Threshold: 0.5}}, {Decide: Distance(4), Signatures: OfShingles{Scheme: recipe.SimHash(simhash.Default())}}} {
 			c.Inputs = []string{input}
 			want, err := pairsOn(t, t.Context(), vfstest.NewMem(), c)
 			if err != nil {
@@ -163,7 +171,7 @@ func TestFingerprintsAreRemovedAsTheirTextsAre(t *testing.T) {
 	docs := troubleDocs(5)
 	writeJSONL(t, input, docs[:200])
 	writeJSONL(t, reference, docs[200:])
-	c := Config{Inputs: []string{input}, Against: []string{reference}, Verify: VerifySketch}
+	c := Config{Inputs: []string{input}, Beside: Against{reference}, Decide: Similarity{Verify: recipe.Sketch}}
 	want, err := dedupOn(t, t.Context(), vfstest.NewMem(), c)
 	if err != nil {
 		t.Fatal(err)
@@ -247,14 +255,14 @@ func TestFingerprintsOfAnotherSchemeEndTheRunAtTheFirst(t *testing.T) {
 
 func TestASearchOfFingerprintsGoesOnWhereItWasInterrupted(t *testing.T) {
 	path, _ := damagedFingerprints(t)
-	c := Config{Inputs: []string{path}, Fingerprints: true, Threshold: 0.5}
+	c := Config{Inputs: []string{path}, Fingerprints: true, Decide: Similarity{Threshold: 0.5}}
 	c.Corpus.BlockSize, c.limits.segment = 2000, 2000
 	want, err := pairsOn(t, t.Context(), vfstest.NewMem(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	mem, stop := vfstest.NewMem(), errors.New("stop")
-	c.Work, c.fs = workFolder, mem
+	c.Work, c.fs = WorkFolder{Path: workFolder}, mem
 	emitted := 0
 	if _, err := Pairs(t.Context(), c, func(Pair) error {
 		if emitted++; emitted == 3 {
@@ -272,11 +280,11 @@ func TestASearchOfFingerprintsGoesOnWhereItWasInterrupted(t *testing.T) {
 
 func TestWhatFingerprintsCannotDoIsWrongUsage(t *testing.T) {
 	for name, c := range map[string]Config{
-		"exact verification":      {Verify: VerifyExact},
-		"exact candidates":        {Candidates: CandidatesExact},
-		"a threshold of bits":     {Sketch: recipe.SimHash(simhash.Default())},
-		"the longest text":        {Keep: keepRule(t, "longest")},
-		"a measure of whole sets": {Measure: measure.Cosine},
+		"exact verification":      {Decide: Similarity{Verify: recipe.Exact}},
+		"exact candidates":        {Decide: Similarity{Candidates: Exact{}}},
+		"a threshold of bits":     {Signatures: OfShingles{Scheme: recipe.SimHash(simhash.Default())}},
+		"the longest text":        {Survivors: OnePerCluster{Keep: keepRule(t, "longest")}},
+		"a measure of whole sets": {Decide: Similarity{Measure: measure.Cosine}},
 	} {
 		c.Inputs, c.Fingerprints = []string{"x.jsonl"}, true
 		if err := c.Validate(); !errors.Is(err, ErrUsage) {

@@ -1,12 +1,14 @@
 package dedup
 
+import "github.com/alike-dev/alike/dedup/internal/overview"
+
 // Summary is the report of a run. read = kept + removed + skipped, always.
 type Summary struct {
 	Read    int64 `json:"read"`            // records of the inputs, including skipped ones
 	Kept    int64 `json:"kept"`            // including documents without any text
 	Removed int64 `json:"removed"`         // near-duplicates of a kept document
-	Known   int64 `json:"known,omitempty"` // of them, those like a document of Config.Known
-	Apart   int64 `json:"apart,omitempty"` // of those kept: have another name in Config.Known, where their own was taken
+	Known   int64 `json:"known,omitempty"` // of them, those like a document of NewTo.Known
+	Apart   int64 `json:"apart,omitempty"` // of those kept: have another name in NewTo.Known, where their own was taken
 	Skipped int64 `json:"skipped"`         // could not be used; each was reported
 	Empty   int64 `json:"empty"`           // kept documents without features, which are similar to nothing
 
@@ -30,7 +32,7 @@ type Summary struct {
 	Threshold       float64 `json:"threshold"`
 	Measure         string  `json:"measure,omitempty"`  // missing: jaccard
 	Decision        string  `json:"decision,omitempty"` // with a Hamming distance, instead of threshold: hamming<=3
-	CandidateMethod string  `json:"candidate_method"`   // exact or lsh; blocks with a distance
+	CandidateMethod string  `json:"candidate_method"`   // MethodLSH …
 	Verify          string  `json:"verify"`
 	TextScheme      string  `json:"text_scheme"`
 	SketchScheme    string  `json:"sketch_scheme"`
@@ -44,6 +46,14 @@ type Summary struct {
 	PeakMemoryBytes int64   `json:"peak_memory_bytes"` // resident; 0 where the system does not report it
 	SpilledBytes    int64   `json:"spilled_bytes"`
 }
+
+// The values of Summary.CandidateMethod.
+const (
+	MethodLSH     = "lsh"
+	MethodExact   = "exact"
+	MethodBlocks  = "blocks"  // with a Distance
+	MethodRecords = "records" // ByLinks; then Decision says in words how they were decided
+)
 
 // Stage describes one stage of a run.
 type Stage struct {
@@ -59,4 +69,37 @@ type Step struct {
 	Name    string  `json:"name"`
 	Slowest float64 `json:"slowest_thread_seconds"` // of the worker that took longest
 	Total   float64 `json:"threads_seconds"`        // of all workers together
+}
+
+// Report is the outcome of Run, for people to look at. It is the same for any number of threads and
+// any amount of memory, and for a run that was killed and resumed.
+type Report struct {
+	overview.Overview
+	Summary Summary // without Stages and the cost of the run
+	// Recall has, for similarities from 0 to 1 in equal steps, the probability that a pair is
+	// found; nil where bands do not decide.
+	Recall []float64
+}
+
+// Parts of a Report.
+type (
+	ReportSizes   = overview.Sizes
+	ReportCluster = overview.Cluster
+	ReportExample = overview.Example
+	ReportInput   = overview.Input
+)
+
+// Pair is two similar documents. The slices are valid only during the call.
+type Pair struct {
+	A, B       []byte  // ids; A comes first in the input or, by Containment, is inside B
+	Similarity float64 // exact, unless the run was told to estimate
+	Shared     int     // components in which the signatures agree, with Similarity.Shared
+}
+
+// Fingerprint is a document's signature under the run's scheme.
+type Fingerprint struct {
+	ID        []byte
+	Signature []uint32 // of an empty document: all ones; nil by OfTexts
+	Packed    []byte   // the signature in the form that the scheme stores
+	Features  int      // with repeats; 0: an empty document
 }

@@ -43,7 +43,7 @@ func TestTextSchemesSeeTheBytesOfTheTextAndKeepTheirSize(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "in.jsonl")
 	writeFile(t, path, []byte(in.String()))
 	for _, c := range []Config{{Threads: 1}, {Threads: 3}, {Threads: 2, limits: limits{memory: 1, segment: 1 << 10}}} {
-		c.Inputs, c.Texts = []string{path}, lengths{}
+		c.Inputs, c.Signatures = []string{path}, OfTexts{lengths{}}
 		var got []string
 		summary, err := Sketch(context.Background(), c, func(f Fingerprint) error {
 			if f.Signature != nil {
@@ -64,7 +64,7 @@ func TestTextSchemesSeeTheBytesOfTheTextAndKeepTheirSize(t *testing.T) {
 func TestPairsOfATextSchemeNeedADistance(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "in.jsonl")
 	writeFile(t, path, []byte(`{"text":"a"}`))
-	c := Config{Inputs: []string{path}, Texts: lengths{}}
+	c := Config{Inputs: []string{path}, Signatures: OfTexts{lengths{}}}
 	_, err := Pairs(context.Background(), c, func(Pair) error { return nil })
 	if !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "Hamming distance") {
 		t.Errorf("pairs under a text scheme: %v", err)

@@ -15,15 +15,16 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/alike-dev/alike/vfs"
+	"github.com/alike-dev/alike/vfs/vfstest"
+
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
 	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/testsize"
-	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/measure"
-	"github.com/alike-dev/alike/vfs"
-	"github.com/alike-dev/alike/vfs/vfstest"
+	"github.com/alike-dev/alike/recipe"
 )
 
 // troubleCorpus writes a corpus with all that may go wrong, in every format:
@@ -175,71 +176,87 @@ func variants(t testing.TB) (some []variant) {
 }
 
 func allVariants(t testing.TB) []variant {
-	withReferences := func(c *Config, references string) { c.Against = []string{references} }
+	withReferences := func(c *Config, references string) { c.Beside = Against{references} }
 	fromRecords := func(c *Config) { c.limits.retain = 1 }
 	return []variant{
-		{"banded", func(c *Config, _ string) { c.Candidates = CandidatesLSH }},
+		{"banded", func(c *Config, _ string) { bySimilarity(c, func(s *Similarity) { s.Candidates = LSH{} }) }},
 		{"banded from records with references", func(c *Config, references string) {
-			c.Candidates = CandidatesLSH
+			bySimilarity(c, func(s *Similarity) { s.Candidates = LSH{} })
 			fromRecords(c)
 			withReferences(c, references)
 		}},
 		{"banded stars", func(c *Config, references string) {
-			c.Candidates, c.Star, c.Keep = CandidatesLSH, true, keepRule(t, "max:size")
+			bySimilarity(c, func(s *Similarity) { s.Candidates = LSH{} })
+			onePerCluster(c, func(s *OnePerCluster) { s.Star, s.Keep = true, keepRule(t, "max:size") })
 			fromRecords(c)
 			withReferences(c, references)
 		}},
 		{"two bands to agree", func(c *Config, _ string) {
-			c.Banding, c.Keep = lsh.Params{Bands: 30, Rows: 4, MinBands: 2}, keepRule(t, "longest")
+			bySimilarity(c, func(s *Similarity) { s.Candidates = Bands{Bands: 30, Rows: 4, MinBands: 2} })
+			onePerCluster(c, func(s *OnePerCluster) { s.Keep = keepRule(t, "longest") })
 			fromRecords(c)
 		}},
 		{"exact", func(c *Config, references string) {
-			c.Candidates, c.Keep = CandidatesExact, keepRule(t, "last")
+			bySimilarity(c, func(s *Similarity) { s.Candidates = Exact{} })
+			onePerCluster(c, func(s *OnePerCluster) { s.Keep = keepRule(t, "last") })
 			withReferences(c, references)
 		}},
 		{"exact stars", func(c *Config, _ string) {
-			c.Candidates, c.Star, c.Keep = CandidatesExact, true, keepRule(t, "shortest")
+			bySimilarity(c, func(s *Similarity) { s.Candidates = Exact{} })
+			onePerCluster(c, func(s *OnePerCluster) { s.Star, s.Keep = true, keepRule(t, "shortest") })
 		}},
-		{"auto", func(c *Config, _ string) { c.Keep = keepRule(t, "min:size") }},
+		{"auto", func(c *Config, _ string) {
+			onePerCluster(c, func(s *OnePerCluster) { s.Keep = keepRule(t, "min:size") })
+		}},
 		{"auto from records with references", func(c *Config, references string) {
 			fromRecords(c)
 			withReferences(c, references)
 		}},
 		{"containment", func(c *Config, references string) {
-			c.Measure, c.Keep = measure.Containment, keepRule(t, "max:size")
+			bySimilarity(c, func(s *Similarity) { s.Measure = measure.Containment })
+			onePerCluster(c, func(s *OnePerCluster) { s.Keep = keepRule(t, "max:size") })
 			withReferences(c, references)
 		}},
 		{"containment by samples, from records with references", func(c *Config, references string) {
-			c.Measure, c.Keep = measure.MaxContainment, keepRule(t, "min:size")
+			bySimilarity(c, func(s *Similarity) { s.Measure = measure.MaxContainment })
+			onePerCluster(c, func(s *OnePerCluster) { s.Keep = keepRule(t, "min:size") })
 			fromRecords(c)
 			withReferences(c, references)
 		}},
 		{"containment by samples across", func(c *Config, references string) {
-			c.Measure, c.Candidates, c.With = measure.Containment, CandidatesLSH, []string{references}
+			c.Beside = With{references}
+			bySimilarity(c, func(s *Similarity) { s.Measure, s.Candidates = measure.Containment, LSH{} })
 		}},
 		{"cosine from records", func(c *Config, _ string) {
-			c.Measure, c.Candidates = measure.Cosine, CandidatesLSH
+			bySimilarity(c, func(s *Similarity) { s.Measure, s.Candidates = measure.Cosine, LSH{} })
 			fromRecords(c)
 		}},
-		{"weighted Jaccard", func(c *Config, _ string) { c.Measure = measure.WeightedJaccard }},
+		{"weighted Jaccard", func(c *Config, _ string) {
+			bySimilarity(c, func(s *Similarity) { s.Measure = measure.WeightedJaccard })
+		}},
 		{"sketches", func(c *Config, references string) {
-			c.Verify = VerifySketch
+			bySimilarity(c, func(s *Similarity) { s.Verify = recipe.Sketch })
 			withReferences(c, references)
 		}},
 		{"ids only", func(c *Config, references string) {
 			c.IDsOnly = true
 			withReferences(c, references)
 		}},
-		{"sketches, not verified", func(c *Config, _ string) { c.Verify, c.Star = VerifyNone, true }},
+		{"sketches, not verified", func(c *Config, _ string) {
+			bySimilarity(c, func(s *Similarity) { s.Verify = recipe.None })
+			onePerCluster(c, func(s *OnePerCluster) { s.Star = true })
+		}},
 		{"across, banded", func(c *Config, references string) {
-			c.Candidates, c.With = CandidatesLSH, []string{references}
+			c.Beside = With{references}
+			bySimilarity(c, func(s *Similarity) { s.Candidates = LSH{} })
 			fromRecords(c)
 		}},
 		{"across, exact", func(c *Config, references string) {
-			c.Candidates, c.With, c.limits.index = CandidatesExact, []string{references}, 300
+			c.Beside, c.limits.index = With{references}, 300
+			bySimilarity(c, func(s *Similarity) { s.Candidates = Exact{} })
 		}},
 		{"across, auto", func(c *Config, references string) {
-			c.Inputs, c.With = []string{references}, c.Inputs
+			c.Inputs, c.Beside = []string{references}, With(c.Inputs)
 			fromRecords(c)
 		}},
 	}
@@ -248,8 +265,10 @@ func allVariants(t testing.TB) []variant {
 // config returns the configuration of a variant over a corpus.
 func (v variant) config(inputs, references string) Config {
 	c := Config{
-		Inputs: []string{inputs}, Threshold: 0.7, BucketCap: smallCap,
-		Corpus: corpus.Options{BlockSize: 1500, IDField: "id"},
+		Inputs:    []string{inputs},
+		BucketCap: smallCap,
+		Corpus:    corpus.Options{BlockSize: 1500, IDField: "id"},
+		Decide:    Similarity{Threshold: 0.7},
 	}
 	v.set(&c, references)
 	c.Report = writeReport

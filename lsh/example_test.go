@@ -66,8 +66,8 @@ func ExampleParams_AppendKeys() {
 		return params.AppendKeys(nil, sig)
 	}
 	original, edited, other := keys(features(0, 100)), keys(features(3, 103)), keys(features(500, 600))
-	fmt.Println("edited copy is a candidate:", params.FirstBand(original, edited) >= 0)
-	fmt.Println("other text is a candidate:", params.FirstBand(original, other) >= 0)
+	fmt.Println("edited copy is a candidate:", lsh.Agree(original, edited) >= 1)
+	fmt.Println("other text is a candidate:", lsh.Agree(original, other) >= 1)
 	// Output:
 	// edited copy is a candidate: true
 	// other text is a candidate: false

@@ -54,25 +54,3 @@ func Agree(a, b []uint64) int {
 	}
 	return agree
 }
-
-// FirstBand returns the band from which a pair with these keys is emitted: the
-// MinBands-th in which they agree, or −1 if they are no candidates.
-func (p Params) FirstBand(a, b []uint64) int {
-	need := p.minBands()
-	b = b[:len(a)]
-	for i, x := range a {
-		if x == b[i] {
-			if need--; need == 0 {
-				return i
-			}
-		}
-	}
-	return -1
-}
-
-// Emits reports whether a pair whose keys agree in band is emitted from that band, that
-// is whether FirstBand(a, b) == band. So every candidate pair is emitted once, however
-// many buckets it shares. Emits reads only the keys of bands up to this one.
-func (p Params) Emits(band int, a, b []uint64) bool {
-	return Agree(a[:band], b[:band]) == p.minBands()-1
-}

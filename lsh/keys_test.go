@@ -77,29 +77,6 @@ func TestTopBitsOfKeysSpreadEvenly(t *testing.T) {
 	}
 }
 
-func TestAPairIsEmittedFromExactlyOneBandIfItIsACandidate(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		bands := rapid.IntRange(1, 12).Draw(t, "bands")
-		p := Params{Bands: bands, Rows: 1, MinBands: rapid.IntRange(0, bands).Draw(t, "min")}
-		key := rapid.Uint64Range(0, 1)
-		a := rapid.SliceOfN(key, bands, bands).Draw(t, "a")
-		b := rapid.SliceOfN(key, bands, bands).Draw(t, "b")
-		var from []int
-		for i := range bands {
-			if a[i] == b[i] && p.Emits(i, a, b) {
-				from = append(from, i)
-			}
-		}
-		first := p.FirstBand(a, b)
-		if candidate := Agree(a, b) >= p.minBands(); candidate != (first >= 0) {
-			t.Fatalf("FirstBand = %d, candidate %v", first, candidate)
-		}
-		if first < 0 && len(from) > 0 || first >= 0 && !slices.Equal(from, []int{first}) {
-			t.Fatalf("emitted from bands %v, FirstBand = %d", from, first)
-		}
-	})
-}
-
 func TestAppendKeysDoesNotAllocateOnceWarm(t *testing.T) {
 	p, sig := Params{Bands: 16, Rows: 6}, make([]uint32, 128)
 	dst := p.AppendKeys(nil, sig)

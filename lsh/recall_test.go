@@ -52,7 +52,7 @@ func (p *pairSource) measureUnequal(params lsh.Params, n, m, common, trials int)
 	for range trials {
 		a, b := p.draw(n, m, common)
 		keysA, keysB = params.AppendKeys(keysA[:0], a), params.AppendKeys(keysB[:0], b)
-		if params.FirstBand(keysA, keysB) >= 0 {
+		if lsh.Agree(keysA, keysB) >= max(params.MinBands, 1) {
 			candidates++
 		}
 	}

@@ -84,7 +84,7 @@ func share(part, whole int64) string {
 // decided says in a sentence when documents count as similar.
 func decided(s *dedup.Summary) string {
 	switch {
-	case s.CandidateMethod == dedup.Linked:
+	case s.CandidateMethod == dedup.MethodRecords:
 		return "Records that belong together: " + s.Decision + "."
 	case s.Decision != "":
 		return "Signatures decide: " + s.Decision + "."
@@ -94,7 +94,7 @@ func decided(s *dedup.Summary) string {
 		name = "Jaccard similarity"
 	}
 	how := fmt.Sprintf("Documents are alike from a %s of %v on", name, s.Threshold)
-	if s.CandidateMethod == string(dedup.CandidatesExact) {
+	if s.CandidateMethod == dedup.MethodExact {
 		return how + "; all pairs were found."
 	}
 	if s.Bands > 0 {

@@ -49,8 +49,7 @@ func Overlap(a, b Vector, m measure.Measure) uint64 {
 	if m == measure.Cosine {
 		return dot(a, b)
 	}
-	n := overlapWeighted(a.Features, a.Weights, b.Features, b.Weights)
-	return n
+	return overlapWeighted(a.Features, a.Weights, b.Features, b.Weights)
 }
 
 // dot is the merge of overlap that sums products instead of counting.

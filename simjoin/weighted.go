@@ -25,21 +25,23 @@ func IntersectionWeighted(a, b Weighted) uint64 {
 	return overlapWeighted(a.Features, a.Weights, b.Features, b.Weights)
 }
 
-// overlapWeighted is overlap for weighted sets: the merge without branches that depend
-// on the data.
+// overlapWeighted merges two weighted sets without branches that depend on the data:
 //
-//	while both have features left:
+//	steps times:
 //	    x, y = a[i], b[j];  v, w = their weights
 //	    common += x = y ? min(v, w) : 0
 //	    i += x ≤ y;  j += y ≤ x
 func overlapWeighted[T uint32 | uint64](fa []T, wa []uint32, fb []T, wb []uint32) (common uint64) {
 	wa, wb = wa[:len(fa)], wb[:len(fb)]
-	for i, j := 0, 0; i < len(fa) && j < len(fb); {
-		x, y := fa[i], fb[j]
-		left, right := one(x <= y), one(y <= x)
-		common += uint64(min(wa[i], wb[j])) & -uint64(left&right)
-		i += left
-		j += right
+	i, j := 0, 0
+	for steps := min(len(fa), len(fb)); steps > 0; steps = min(len(fa)-i, len(fb)-j) {
+		for ; steps > 0; steps-- {
+			x, y, v, w := fa[i], fb[j], uint64(wa[i]), uint64(wb[j])
+			left, right := one(x <= y), one(y <= x)
+			common += min(v, w) & -uint64(left&right)
+			i += left
+			j += right
+		}
 	}
 	return common
 }

@@ -69,7 +69,9 @@ func TestSetsWithoutWeightsHaveWeightsOfOne(t *testing.T) {
 
 func TestWeightedKernelsDoNotAllocate(t *testing.T) {
 	a, b := weightedPair(rand.New(rand.NewPCG(1, 2)), 0.5)
-	if n := testing.AllocsPerRun(10, func() { IntersectionWeighted(a, b) }); n != 0 {
+	if n := testing.AllocsPerRun(10, func() {
+		IntersectionWeighted(a, b)
+	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
@@ -88,8 +90,14 @@ func weightedPair(r *rand.Rand, shared float64) (a, b Weighted) {
 }
 
 func BenchmarkIntersectionWeighted(b *testing.B) {
-	x, y := weightedPair(rand.New(rand.NewPCG(1, 2)), 0.9)
+	r := rand.New(rand.NewPCG(1, 2))
+	var pairs [64][2]Weighted
+	for i := range pairs {
+		pairs[i][0], pairs[i][1] = weightedPair(r, 0.9)
+	}
+	i := 0
 	for b.Loop() {
-		IntersectionWeighted(x, y)
+		IntersectionWeighted(pairs[i%len(pairs)][0], pairs[i%len(pairs)][1])
+		i++
 	}
 }

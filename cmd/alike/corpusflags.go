@@ -5,7 +5,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/alike-dev/alike"
-	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/recipeflags"
@@ -24,7 +23,7 @@ type corpusFlags struct {
 func (f *corpusFlags) add(flags *pflag.FlagSet) {
 	f.recipe.AddPreset(flags)
 	f.recipe.Decision.Add(flags, dedup.DefaultBucketCap)
-	candidates := recipeflags.Words(&f.recipe.Decision.Candidates, dedup.CandidatesAuto, dedup.CandidatesLSH, dedup.CandidatesExact, dedup.Candidates(linkage.TopK))
+	candidates := recipeflags.Words(&f.recipe.Decision.Candidates, recipeflags.Auto, recipeflags.LSH, recipeflags.Exact, string(linkage.TopK))
 	flags.Var(candidates, "candidates", "how to find pairs: lsh (fast), exact (misses none) or auto; of records also topk (the most similar of each)")
 	f.recipe.Text.Add(flags)
 	f.recipe.Sketch.Add(flags)
@@ -35,7 +34,7 @@ func (f *corpusFlags) add(flags *pflag.FlagSet) {
 
 // config builds the configuration for inputs.
 func (f *corpusFlags) config(cmd *cobra.Command, inputs []string) (alike.Config, error) {
-	c := alike.Config{Inputs: inputs, Keep: cluster.Keep{}}
+	c := alike.Config{Inputs: inputs}
 	if err := f.input.apply(&c); err != nil {
 		return c, err
 	}
@@ -48,7 +47,10 @@ func (f *corpusFlags) config(cmd *cobra.Command, inputs []string) (alike.Config,
 		return c, err
 	}
 	if c.Fingerprints && f.recipe.Preset == "" && !cmd.Flags().Changed("verify") {
-		c.Verify = "" // the default of fingerprints
+		if s, ok := c.Decide.(dedup.Similarity); ok {
+			s.Verify = "" // the default of fingerprints
+			c.Decide = s
+		}
 	}
 	return c, nil
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/noclobber"
+	"github.com/alike-dev/alike/internal/recipeflags"
 )
 
 const dedupHelp = `Keep one document of every cluster of near-duplicates.
@@ -121,28 +123,39 @@ func (f *clusterFlags) components(cmd *cobra.Command) bool {
 	return cmd.Flags().Changed("cluster") && f.mode.value != star
 }
 
-// apply sets what belongs to a cluster.
-func (f *clusterFlags) apply(cmd *cobra.Command, c *alike.Config) error {
-	c.Against, c.Star = f.against, f.mode.value == star
-	if engine.ByParts(c.Measure) && f.components(cmd) {
-		return usagef("--cluster components is not for --measure %s: texts that are parts of one long text are not alike; leave --cluster out", c.Measure)
+// apply sets what belongs to a cluster, and which document of it is kept.
+func (f *clusterFlags) apply(cmd *cobra.Command, keep string, c *alike.Config) error {
+	rule, err := cluster.ParseKeep(keep)
+	if err != nil {
+		return usageError{err}
 	}
+	decision, _ := c.Decide.(dedup.Similarity)
+	if engine.ByParts(decision.Measure) && f.components(cmd) {
+		return usagef("--cluster components is not for --measure %s: texts that are parts of one long text are not alike; leave --cluster out", decision.Measure)
+	}
+	if len(f.against) > 0 {
+		c.Beside = dedup.Against(f.against)
+	}
+	c.Survivors = dedup.OnePerCluster{Keep: rule, Star: f.mode.value == star}
 	return nil
 }
 
 // apply sets which document of a cluster is kept, and where the output goes.
-func (f *dedupFlags) apply(c *alike.Config) (err error) {
+func (f *dedupFlags) apply(cmd *cobra.Command, c *alike.Config) error {
 	if f.output == "" {
 		return usagef("-o DIR is missing: name a folder for the output")
 	}
-	c.Output, c.IDsOnly, c.NoSync = f.output, f.idsOnly, f.noSync
+	c.Output, c.IDsOnly = f.output, f.idsOnly
+	if f.noSync {
+		if c.Work != nil || f.index != "" {
+			return usagef("--no-sync leaves nothing from which a killed run could continue: leave --work and an index out, or sync")
+		}
+		c.Work = dedup.Unsynced{}
+	}
 	if f.input.json || f.dryRun {
 		c.Outputs = append(c.Outputs, "-")
 	}
-	if c.Keep, err = cluster.ParseKeep(f.keep); err != nil {
-		return usageError{err}
-	}
-	return nil
+	return f.clusters.apply(cmd, f.keep, c)
 }
 
 func newDedup() *cobra.Command {
@@ -168,8 +181,8 @@ func newDedup() *cobra.Command {
 }
 
 func (f *dedupFlags) run(cmd *cobra.Command, args []string) (err error) {
-	if f.index != "" && f.recipe.Decision.Candidates == string(dedup.CandidatesAuto) {
-		f.recipe.Decision.Candidates = string(dedup.CandidatesLSH) // the only way to find documents of an index
+	if f.index != "" && f.recipe.Decision.Candidates == recipeflags.Auto {
+		f.recipe.Decision.Candidates = recipeflags.LSH // the only way to find documents of an index
 	}
 	f.input.freshIndex = f.index != ""
 	if err := f.records.checkTexts(cmd.Flags()); err != nil {
@@ -179,22 +192,22 @@ func (f *dedupFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := f.apply(&c); err != nil {
-		return err
-	}
-	if err := f.clusters.apply(cmd, &c); err != nil {
+	if err := f.apply(cmd, &c); err != nil {
 		return err
 	}
 	if f.index != "" {
 		if f.clusters.components(cmd) {
 			return usagef("--cluster components is not for --index: whether two documents are connected may depend on one that comes later, and what is in the index stays; leave --cluster out")
 		}
-		known, err := growing(f.index, c, args, f.dryRun)
+		if kept, _ := c.Survivors.(dedup.OnePerCluster); kept.Keep.String() != "first" {
+			return usagef("--keep %s: the documents of an index come first and stay, so it can only be first: leave it out", kept.Keep)
+		}
+		known, err := growing(f.index, c, args, f.input.fresh, f.dryRun)
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, known.Close()) }()
-		c.Known = known
+		c.Survivors = dedup.NewTo{Known: known}
 	}
 	if f.dryRun {
 		return printPlan(cmd, &f.input, c)
@@ -212,11 +225,11 @@ func (f *dedupFlags) runRecords(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	c := alike.Config{OnError: dedup.OnError(f.input.onError.value), Timings: f.input.timings != "", Outputs: append(flags.writes(), dedup.StandardError), Reads: flags.reads()}
+	c := alike.Config{OnError: dedup.OnError(f.input.onError.value), Timings: f.input.timings != "", Outputs: append(flags.writes(), noclobber.StandardError), Reads: flags.reads()}
 	if c.Timings {
 		c.Outputs = append(c.Outputs, f.input.timings)
 	}
-	if err := f.apply(&c); err != nil {
+	if err := f.apply(cmd, &c); err != nil {
 		return err
 	}
 	var result *alike.JoinResult
@@ -281,7 +294,7 @@ func printPlan(cmd *cobra.Command, f *inputFlags, c alike.Config) error {
 		{"disk", "up to " + size(e.OutputBytes) + " of output"},
 		{"time", fmt.Sprintf("about %s", (time.Duration(e.Seconds*1e3) * time.Millisecond).Round(100*time.Millisecond))},
 	}
-	if c.Known != nil {
+	if _, growing := c.Survivors.(dedup.NewTo); growing {
 		rows[1][1] += fmt.Sprintf(", of which about %s are like one of the index", humanize.Comma(e.Known))
 	}
 	if e.CeilingBytes > 0 {

@@ -4,15 +4,16 @@ import (
 	"strings"
 
 	"github.com/alike-dev/alike"
+	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/index"
 	"github.com/alike-dev/alike/index/grow"
 	"github.com/alike-dev/alike/internal/fault"
 )
 
 // growing returns the index that a run of dedup grows.
-func growing(dir string, c alike.Config, inputs []string, dryRun bool) (*grow.Collection, error) {
+func growing(dir string, c alike.Config, inputs []string, fresh, dryRun bool) (*grow.Collection, error) {
 	asked := c
-	asked.Known = grow.New(dir, grow.Options{})
+	asked.Survivors = dedup.NewTo{Known: grow.New(dir, grow.Options{})}
 	if err := asked.Validate(); err != nil {
 		return nil, err
 	}
@@ -30,6 +31,6 @@ func growing(dir string, c alike.Config, inputs []string, dryRun bool) (*grow.Co
 	}
 	shown = append(shown, "-o", fault.Shown(c.Output))
 	return grow.New(dir, grow.Options{
-		Index: index.OpenOptions{Options: o, Threads: c.Threads, Memory: c.Memory}, What: strings.Join(shown, " "), Fresh: c.Fresh, DryRun: dryRun,
+		Index: index.OpenOptions{Options: o, Threads: c.Threads, Memory: c.Memory}, What: strings.Join(shown, " "), Fresh: fresh, DryRun: dryRun,
 	}), nil
 }

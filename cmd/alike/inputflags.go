@@ -13,6 +13,7 @@ import (
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/internal/noclobber"
 )
 
 // inputFlags say what to read.
@@ -71,8 +72,10 @@ func (f *inputFlags) apply(c *alike.Config) error {
 	c.Corpus.IDField = f.idField
 	c.OnError = dedup.OnError(f.onError.value)
 	c.Threads = f.threads
-	c.Work, c.Fresh = f.work, f.fresh
-	c.Outputs = append(c.Outputs, dedup.StandardError)
+	if f.work != "" {
+		c.Work = dedup.WorkFolder{Path: f.work, Fresh: f.fresh}
+	}
+	c.Outputs = append(c.Outputs, noclobber.StandardError)
 	if c.Timings = f.timings != ""; c.Timings {
 		c.Outputs = append(c.Outputs, f.timings)
 	}

@@ -19,8 +19,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alike-dev/alike"
-	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/noclobber"
 	"github.com/alike-dev/alike/vfs"
 )
 
@@ -54,7 +54,7 @@ func run() int {
 // exitCode reports what has ended a command and returns the exit code.
 func exitCode(cmd *cobra.Command, err error) int {
 	stderr := cmd.ErrOrStderr()
-	if dedup.Mutes(err) {
+	if noclobber.Mutes(err) {
 		stderr = io.Discard
 	}
 	say := func(message string) {

@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alike-dev/alike/corpus"
-	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/index"
 	"github.com/alike-dev/alike/internal/bucketurl"
 	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/noclobber"
 )
 
 // outputFile is the destination of a command's results: standard output, a device or pipe, or a
@@ -67,8 +67,8 @@ func keepApart(written, read []string) (visit func(string, fs.FileInfo) error, e
 
 // keepApartFromIndex is keepApart for a command that also writes to the folder of an index; "" is none.
 func keepApartFromIndex(dir string, written, read []string) (visit func(string, fs.FileInfo) error, err error) {
-	files := dedup.Files{Written: append(written, dedup.StandardError), Read: read, Index: dir, IndexNames: index.FileNames()}
-	return files.Apart()
+	files := noclobber.Files{Written: append(written, noclobber.StandardError), Inputs: read, Read: read, Index: noclobber.Folder{Path: dir, Names: index.FileNames()}}
+	return files.Check()
 }
 
 // filesBelow returns the files in a folder, which opening it reads.

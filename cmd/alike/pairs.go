@@ -15,6 +15,7 @@ import (
 
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/measure"
 )
 
@@ -109,13 +110,15 @@ func newPairs() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			c.With = with
+			if len(with) > 0 {
+				c.Beside = dedup.With(with)
+			}
 			var out outputFile
 			c.Outputs = append(c.Outputs, cmp.Or(output, "-"))
 			c.Begin = func() error { return out.open(cmd, output) }
 			defer out.discard()
 			done := flags.input.follow(cmd, &c)
-			rows := newPairWriter(&out, asJSON, c.Shared)
+			rows := newPairWriter(&out, asJSON, flags.recipe.Decision.Shared)
 			c.Commit = func() error { return errors.Join(rows.flush(), out.commit()) }
 			summary, err := alike.Pairs(cmd.Context(), c, rows.write)
 			if err := done(err); err != nil {

@@ -119,16 +119,13 @@ func (own *planFlags) run(cmd *cobra.Command, command string, flags *corpusFlags
 	if err != nil {
 		return err
 	}
-	o := runner.PlanOptions{Command: command, Work: c.Work, Output: own.results, Partitions: own.partitions, Engine: own.engine}
+	o := runner.PlanOptions{Command: command, Work: flags.input.work, Output: own.results, Partitions: own.partitions, Engine: own.engine}
 	if flags.input.memory != "" {
 		o.Memory = c.Memory
 	}
-	c.Work, c.Memory = "", 0
+	c.Work, c.Memory = nil, 0
 	if command == stage.Dedup {
-		if c.Keep, err = cluster.ParseKeep(own.keep); err != nil {
-			return usageError{err}
-		}
-		if err := own.clusters.apply(cmd, &c); err != nil {
+		if err := own.clusters.apply(cmd, own.keep, &c); err != nil {
 			return err
 		}
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/recipe"
 )
 
 // printRows prints names and their values.
@@ -38,7 +39,7 @@ func count(n int64, word string) string {
 
 // describeSearch says how similar documents were found.
 func describeSearch(s *alike.Summary) string {
-	if s.CandidateMethod == dedup.Linked {
+	if s.CandidateMethod == dedup.MethodRecords {
 		return s.Decision
 	}
 	if s.Decision != "" {
@@ -51,7 +52,7 @@ func describeSearch(s *alike.Summary) string {
 	if s.Bands == 0 {
 		return fmt.Sprintf("%s ≥ %v, exact join", similarity, s.Threshold)
 	}
-	if s.Verify == string(dedup.VerifyNone) {
+	if s.Verify == string(recipe.None) {
 		return fmt.Sprintf("%d bands of %d rows decide, which find %.4f of the pairs at %v", s.Bands, s.Rows, s.ExpectedRecall, s.Threshold)
 	}
 	return fmt.Sprintf("%s ≥ %v, %d bands of %d rows, expected recall %.4f at the threshold",

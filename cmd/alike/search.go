@@ -75,7 +75,7 @@ func newSearch() *cobra.Command {
 	ofMeasure := flags.Lookup("measure")
 	ofMeasure.Usage, ofMeasure.DefValue = ofMeasure.Usage+" (default: that of the index)", ""
 	flags.Float64Var(&f.threshold, "threshold", 0, "least similarity (default: that of the index, 0.8 for another measure)")
-	f.candidates = choose(dedup.CandidatesAuto, dedup.CandidatesLSH, dedup.CandidatesExact)
+	f.candidates = choose(recipeflags.Auto, recipeflags.LSH, recipeflags.Exact)
 	flags.Var(&f.candidates, "candidates", "which documents a query is compared with: lsh, those that share keys with it, if that promises the recall; exact, all; auto, all where lsh does not promise it")
 	flags.Float64Var(&f.recall, "recall", dedup.DefaultRecall, "share of the documents at the threshold to be found")
 	flags.IntVar(&f.top, "top", 0, "only this many of the most similar ones for each query (default: all)")
@@ -87,7 +87,7 @@ func newSearch() *cobra.Command {
 }
 
 func (f *searching) run(cmd *cobra.Command, dir string, queries []string) error {
-	o := index.SearchOptions{Top: f.top, Recall: f.recall, Passages: f.passages, Exact: f.candidates.value == string(dedup.CandidatesExact)}
+	o := index.SearchOptions{Top: f.top, Recall: f.recall, Passages: f.passages, Exact: f.candidates.value == recipeflags.Exact}
 	switch {
 	case f.top < 0:
 		return usagef("--top is %d: take 1 or more, or leave it out for all", f.top)
@@ -115,7 +115,7 @@ func (f *searching) run(cmd *cobra.Command, dir string, queries []string) error 
 		if o.Threshold, err = f.least(cmd.Flags(), x.Options().Recipe.Threshold()); err != nil {
 			return err
 		}
-		q := feed.Queries{Index: x, Sources: sources, Corpus: c, Options: o, OrExact: f.candidates.value == string(dedup.CandidatesAuto), Threads: f.input.threads}
+		q := feed.Queries{Index: x, Sources: sources, Corpus: c, Options: o, OrExact: f.candidates.value == recipeflags.Auto, Threads: f.input.threads}
 		return f.search(cmd, q, problems)
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alike-dev/alike"
+	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/internal/recipeflags"
 	"github.com/alike-dev/alike/measure"
 )
@@ -100,19 +101,26 @@ func (f *sketching) config(cmd *cobra.Command, inputs []string) (alike.Config, e
 	if err != nil {
 		return c, err
 	}
-	if c.Features, err = f.text.Options(); err != nil {
+	var shingles dedup.OfShingles
+	if shingles.Options, err = f.text.Options(); err != nil {
 		return c, err
 	}
-	if c.Texts, err = f.preset.Scheme(&f.text, cmd.Flags()); err != nil {
+	texts, err := f.preset.Scheme(&f.text, cmd.Flags())
+	if err != nil {
 		return c, err
 	}
-	if c.Sketch, err = f.scheme.Scheme(cmd.Flags()); err != nil {
+	if shingles.Scheme, err = f.scheme.Scheme(cmd.Flags()); err != nil {
 		return c, err
 	}
-	if c.Measure, err = measure.Parse(f.counts.value); err != nil {
+	m, err := measure.Parse(f.counts.value)
+	if err != nil {
 		return c, err
 	}
-	if c.Measure == measure.WeightedJaccard && (c.Texts != nil || f.scheme.IsSimHash()) {
+	c.Signatures, c.Decide = shingles, dedup.Similarity{Measure: m}
+	if texts != nil {
+		c.Signatures = dedup.OfTexts{Scheme: texts}
+	}
+	if m == measure.WeightedJaccard && (texts != nil || f.scheme.IsSimHash()) {
 		return c, usagef("--measure weighted-jaccard is for MinHash: Hamming distances estimate no such similarity, leave it out")
 	}
 	if err := f.input.apply(&c); err != nil {

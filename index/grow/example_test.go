@@ -26,13 +26,13 @@ func Example() {
 		if err := os.WriteFile(in, []byte(records), 0o600); err != nil {
 			panic(err)
 		}
-		c := dedup.Config{Inputs: []string{in}, Output: filepath.Join(dir, fmt.Sprintf("new-%d", i)), Candidates: dedup.CandidatesLSH}
+		c := dedup.Config{Inputs: []string{in}, Output: filepath.Join(dir, fmt.Sprintf("new-%d", i)), Decide: dedup.Similarity{Candidates: dedup.LSH{}}}
 		r, err := c.Recipe()
 		if err != nil {
 			panic(err)
 		}
 		known := grow.New(filepath.Join(dir, "index"), grow.Options{Index: index.OpenOptions{Options: index.Options{Recipe: r}}})
-		c.Known = known
+		c.Survivors = dedup.NewTo{Known: known}
 		s, err := dedup.Run(context.Background(), c)
 		if err != nil {
 			panic(err)

@@ -1,4 +1,4 @@
-// Package grow adds the new documents of a corpus to an index. A Collection is the Config.Known of
+// Package grow adds the new documents of a corpus to an index. A Collection is the NewTo.Known of
 // dedup.Run: the run removes documents that are similar to one in the index, and adds the documents that
 // it keeps.
 //

@@ -34,10 +34,14 @@ type doc struct {
 // config decides about short texts, and reads blocks of a few of them.
 func config(inputs ...string) dedup.Config {
 	return dedup.Config{
-		Inputs: inputs, Threshold: 0.5, Features: shingle.Options{N: 2}, Candidates: dedup.CandidatesLSH, Star: true, IDsOnly: true,
+		Inputs: inputs, Signatures: dedup.OfShingles{Options: shingle.Options{N: 2}}, Decide: dedup.Similarity{Threshold: 0.5, Candidates: dedup.LSH{}},
+		Survivors: dedup.OnePerCluster{Star: true}, IDsOnly: true,
 		Corpus: corpus.Options{BlockSize: 300}, Threads: 2,
 	}
 }
+
+// fresh undoes what another run has added; there is no folder for the work of one.
+var fresh = dedup.WorkFolder{Fresh: true}
 
 func collection(t testing.TB, fs vfs.FS, c dedup.Config, dir string) *Collection {
 	t.Helper()
@@ -45,7 +49,7 @@ func collection(t testing.TB, fs vfs.FS, c dedup.Config, dir string) *Collection
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(dir, Options{Index: index.OpenOptions{Options: index.Options{Recipe: r}, FS: fs, TailKeys: 2000, Memory: c.Memory}, What: "this run", Fresh: c.Fresh})
+	return New(dir, Options{Index: index.OpenOptions{Options: index.Options{Recipe: r}, FS: fs, TailKeys: 2000, Memory: c.Memory}, What: "this run", Fresh: c.Work == fresh})
 }
 
 // run runs dedup with an index and returns its output: kept.csv and removed.csv.
@@ -53,7 +57,7 @@ func run(t testing.TB, fs vfs.FS, c dedup.Config, dir string) (output string, s 
 	t.Helper()
 	known := collection(t, fs, c, dir)
 	known.added = (*index.Index).Sync // so that a crash leaves some batches
-	c.Known = known
+	c.Survivors = dedup.NewTo{Known: known}
 	s, err = dedup.Run(t.Context(), c)
 	if closed := known.Close(); err == nil {
 		err = closed
@@ -319,7 +323,7 @@ func TestAnotherRunUndoesAPartOfOne(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	known := collection(t, fs, c, "index")
 	config := c
-	config.Known = stopping{known, cancel}
+	config.Survivors = dedup.NewTo{Known: stopping{known, cancel}}
 	if _, err := dedup.Run(ctx, config); err == nil {
 		t.Fatal("a cancelled run ends well")
 	}
@@ -333,7 +337,7 @@ func TestAnotherRunUndoesAPartOfOne(t *testing.T) {
 	if _, _, err := run(t, fs, other, "index"); !errors.Is(err, ErrUnfinished) || !strings.Contains(err.Error(), "this run") {
 		t.Fatal(err)
 	}
-	other.Fresh = true
+	other.Work = fresh
 	_, s, err := run(t, fs, other, "index")
 	if err != nil {
 		t.Fatal(err)
@@ -534,18 +538,18 @@ func TestAKilledRunOverAStreamIsRepeatedOrUndone(t *testing.T) {
 		for _, day := range []string{first, other} {
 			fs := vfs.FS(f.after.Load().CrashClone(vfstest.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(1, 2))}))
 			begin()
-			c.Fresh, c.Corpus.Stdin = false, strings.NewReader(day)
+			c.Work, c.Corpus.Stdin = nil, strings.NewReader(day)
 			_, _, err := run(t, fs, c, "index")
 			if errors.Is(err, ErrOtherInput) && day == other {
 				refused++
 				begin()
-				c.Fresh, c.Corpus.Stdin = true, strings.NewReader(day)
+				c.Work, c.Corpus.Stdin = fresh, strings.NewReader(day)
 				_, _, err = run(t, fs, c, "index")
 			}
 			if err != nil {
 				t.Fatalf("write %d: %v", at, err)
 			}
-			c.Fresh = false
+			c.Work = nil
 			if got, most := len(ids(t, fs, c, "index")), strings.Count(day, "\n"); got != most && (day == first || got != most+2) {
 				t.Fatalf("write %d: %d documents for %q", at, got, day)
 			}

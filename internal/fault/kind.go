@@ -27,7 +27,10 @@ var (
 	ErrNoTime       = errors.New("no time")            // of an event: missing, or in no form that is read
 )
 
-// kinds are all of them, and two of the operating system. Their order is part of a stored format: add new ones at
+// ErrUsage marks a mistake of the caller, as opposed to one of the data; it is no kind of problem.
+var ErrUsage = errors.New("wrong usage")
+
+// kinds are all kinds, and two of the operating system. Their order is part of a stored format: add new ones at
 // the end.
 var kinds = [...]error{
 	nil, ErrMalformed, ErrMissingField, ErrNotString, ErrTooLong, ErrFieldCount, ErrTruncated, ErrCorrupt, ErrChanged, ErrNoFiles, ErrLoop,

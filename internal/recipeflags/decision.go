@@ -6,6 +6,7 @@ import (
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/measure"
+	"github.com/alike-dev/alike/recipe"
 )
 
 // Decision are the settings that say which pairs are wanted.
@@ -35,45 +36,64 @@ func AddMeasure(flags *pflag.FlagSet, to *string) {
 // Add adds the flags, with the default of --bucket-cap. Candidates are those of lsh, the only way to look up one
 // document.
 func (f *Decision) Add(flags *pflag.FlagSet, bucketCap int) {
-	f.Candidates = string(dedup.CandidatesLSH)
+	f.Candidates = LSH
 	AddMeasure(flags, &f.Measure)
 	flags.Float64Var(&f.Threshold, "threshold", dedup.DefaultThreshold, "least similarity of a pair, above 0 and up to 1; of overlap, a number of shingles, without a default")
 	flags.IntVar(&f.Distance, "distance", 0, "with SimHash and presets of fingerprints: most bits in which a pair differs, instead of a threshold")
 	flags.Float64Var(&f.Recall, "recall", dedup.DefaultRecall, "share of the pairs at the threshold to be found: an average over seeds; with one seed a family of near-copies may have less")
-	flags.Var(Words(&f.Verify, dedup.VerifyExact, dedup.VerifySketch, dedup.VerifyNone), "verify", "similarity of a pair: exact, sketch (estimated) or none")
+	flags.Var(Words(&f.Verify, recipe.Exact, recipe.Sketch, recipe.None), "verify", "similarity of a pair: exact, sketch (estimated) or none")
 	flags.IntVar(&f.Bands, "bands", 0, "bands of the signature (default: tuned, see alike tune)")
 	flags.IntVar(&f.Rows, "rows", 0, "components a band (default: tuned)")
 	flags.IntVar(&f.MinBands, "min-bands", 1, "bands in which a pair must agree")
 	flags.IntVar(&f.BucketCap, "bucket-cap", bucketCap, "documents in a bucket up to which all its pairs are compared")
 }
 
-func (f *Decision) apply(c *dedup.Config, flags *pflag.FlagSet) error {
-	c.BucketCap = f.BucketCap
+func (f *Decision) bucketCap() (int, error) {
 	if f.BucketCap < 2 || f.BucketCap > dedup.MaxBucketCap {
-		return usagef("%s is %d: take 2 to %d, such as %d", setting.BucketCap, f.BucketCap, dedup.MaxBucketCap, dedup.DefaultBucketCap)
+		return 0, usagef("%s is %d: take 2 to %d, such as %d", setting.BucketCap, f.BucketCap, dedup.MaxBucketCap, dedup.DefaultBucketCap)
 	}
-	if c.Distance != nil {
-		return nil
+	return f.BucketCap, nil
+}
+
+// similarity returns the decision by similarity.
+func (f *Decision) similarity(flags *pflag.FlagSet) (s dedup.Similarity, err error) {
+	s.Threshold, s.Verify, s.Shared = f.Threshold, recipe.Verify(f.Verify), f.Shared
+	if s.Measure, err = measure.Parse(f.Measure); err != nil {
+		return s, &usage{err}
 	}
-	var err error
-	if c.Measure, err = measure.Parse(f.Measure); err != nil {
-		return &usage{err}
+	if s.Measure == measure.Overlap && !flags.Changed("threshold") {
+		return s, usagef("%s overlap has no threshold that suits all data: say how many shingles must be common, such as %s 10", setting.Measure, setting.Threshold)
 	}
-	c.Threshold, c.Recall, c.Shared = f.Threshold, f.Recall, f.Shared
-	c.Candidates, c.Verify = dedup.Candidates(f.Candidates), dedup.Verify(f.Verify)
-	if c.Measure == measure.Overlap && !flags.Changed("threshold") {
-		return usagef("%s overlap has no threshold that suits all data: say how many shingles must be common, such as %s 10", setting.Measure, setting.Threshold)
+	if err := CheckThreshold(s.Measure, f.Threshold, f.Recall); err != nil {
+		return s, err
 	}
-	if err := CheckThreshold(c.Measure, f.Threshold, f.Recall); err != nil {
-		return err
+	s.Candidates, err = f.candidates()
+	return s, err
+}
+
+// The ways of finding candidates.
+const (
+	Auto  = "auto"
+	LSH   = dedup.MethodLSH
+	Exact = dedup.MethodExact
+)
+
+func (f *Decision) candidates() (dedup.Candidates, error) {
+	banded := f.Bands != 0 && f.Rows != 0
+	if !banded && (f.Bands != 0 || f.Rows != 0 || f.MinBands != 1) {
+		return nil, usagef("%s and %s go together, and %s needs both", setting.Banding, setting.Rows, setting.MinBands)
 	}
 	switch {
-	case f.Bands != 0 && f.Rows != 0:
-		c.Banding.Bands, c.Banding.Rows, c.Banding.MinBands = f.Bands, f.Rows, f.MinBands
-	case f.Bands != 0 || f.Rows != 0 || f.MinBands != 1:
-		return usagef("%s and %s go together, and %s needs both", setting.Banding, setting.Rows, setting.MinBands)
+	case f.Candidates == Exact:
+		return dedup.Exact{}, nil
+	case f.Candidates != Auto && f.Candidates != LSH:
+		return nil, usagef("%s is %q: choose one of %s, %s, %s", setting.Candidates, f.Candidates, Auto, LSH, Exact)
+	case banded:
+		return dedup.Bands{Bands: f.Bands, Rows: f.Rows, MinBands: f.MinBands}, nil
+	case f.Candidates == LSH:
+		return dedup.LSH{Recall: f.Recall}, nil
 	}
-	return nil
+	return dedup.Auto{Recall: f.Recall}, nil
 }
 
 // CheckThreshold checks a threshold and a recall that the user has given. A configuration takes 0

@@ -158,20 +158,34 @@ func (s *Settings) Reads() []string { return append(s.Text.Reads(), s.Sketch.Rea
 // Apply sets what is alike in a configuration. The flags are those that Add has added to.
 func (s *Settings) Apply(c *dedup.Config, flags *pflag.FlagSet) (err error) {
 	s.settle(flags)
-	if c.Features, err = s.Text.Options(); err != nil {
+	var shingles dedup.OfShingles
+	if shingles.Options, err = s.Text.Options(); err != nil {
 		return err
 	}
-	if err := s.settleDistance(c, flags); err != nil {
+	texts, byDistance, err := s.settleDistance(flags)
+	if err != nil {
 		return err
 	}
-	if c.Sketch, err = s.Sketch.Scheme(flags); err != nil {
+	if shingles.Scheme, err = s.Sketch.Scheme(flags); err != nil {
 		return err
 	}
 	if s.Made.Sketch != nil || s.Made.Texts != nil {
-		c.Features, c.Sketch, c.Texts = s.Made.Features, s.Made.Sketch, s.Made.Texts
+		shingles, texts = dedup.OfShingles{Options: s.Made.Features, Scheme: s.Made.Sketch}, s.Made.Texts
 	}
-	s.settleBands(flags, c.Sketch)
-	return s.Decision.apply(c, flags)
+	c.Signatures = shingles
+	if texts != nil {
+		c.Signatures = dedup.OfTexts{Scheme: texts}
+	}
+	s.settleBands(flags, shingles.Scheme)
+	if c.BucketCap, err = s.Decision.bucketCap(); err != nil {
+		return err
+	}
+	if byDistance {
+		c.Decide = dedup.Distance(s.Decision.Distance)
+		return nil
+	}
+	c.Decide, err = s.Decision.similarity(flags)
+	return err
 }
 
 // presetIf sets a flag's value unless it was given.
@@ -189,12 +203,12 @@ func (s *Settings) settle(flags *pflag.FlagSet) {
 		presetIf(flags, "ngram", &s.Text.NGram, 54)
 		presetIf(flags, "scheme", &s.Sketch.Line, "kmins family=plainxor k=200")
 		presetIf(flags, "threshold", &s.Decision.Threshold, 0.03)
-		presetIf(flags, "verify", &s.Decision.Verify, string(dedup.VerifySketch))
+		presetIf(flags, "verify", &s.Decision.Verify, string(recipe.Sketch))
 	case presetFeatures:
 		presetIf(flags, "ngram", &s.Text.NGram, 10)
 		presetIf(flags, "scheme", &s.Sketch.Line, "kmins k=84")
 		presetIf(flags, "threshold", &s.Decision.Threshold, 0.95)
-		presetIf(flags, "verify", &s.Decision.Verify, string(dedup.VerifyNone))
+		presetIf(flags, "verify", &s.Decision.Verify, string(recipe.None))
 	default:
 		return
 	}
@@ -223,35 +237,34 @@ func (s *Settings) settleBands(flags *pflag.FlagSet, sketch recipe.Scheme) {
 // BySimilarity are the flags about finding and deciding pairs by similarity, which do not go with --distance.
 var BySimilarity = []string{"measure", "threshold", "recall", "candidates", "verify", "bands", "rows", "min-bands", "shared"}
 
-// settleDistance sets up the comparison of fingerprints by Hamming distance, if it is asked for,
-// and refuses flags that contradict each other.
-func (s *Settings) settleDistance(c *dedup.Config, flags *pflag.FlagSet) (err error) {
+// settleDistance tells whether fingerprints are compared by Hamming distance, and refuses flags that
+// contradict each other. texts are fingerprints of texts, nil if there are none.
+func (s *Settings) settleDistance(flags *pflag.FlagSet) (texts recipe.TextScheme, asked bool, err error) {
 	given := flags.Changed("distance")
 	fingerprints := slices.Contains(presetNames(), s.Preset)
 	if fingerprints {
 		s.Fingerprint.Name = s.Preset
 	}
-	if c.Texts, err = s.Fingerprint.Scheme(&s.Text, flags); err != nil {
-		return err
+	if texts, err = s.Fingerprint.Scheme(&s.Text, flags); err != nil {
+		return nil, false, err
 	}
 	switch hamming := fingerprints || s.Sketch.IsSimHash() || s.Made.Texts != nil; {
 	case !given && !hamming:
-		return nil
+		return texts, false, nil
 	case !given:
-		return usagef("these fingerprints are compared by Hamming distance: say how far they may be apart, such as %s 3 for 64 bits", setting.Distance)
+		return nil, false, usagef("these fingerprints are compared by Hamming distance: say how far they may be apart, such as %s 3 for 64 bits", setting.Distance)
 	case !hamming:
-		return usagef("%s is for fingerprints that are compared bit by bit: add %s fastsimhash, or a %s such as exlsh-word, or take %s instead",
+		return nil, false, usagef("%s is for fingerprints that are compared bit by bit: add %s fastsimhash, or a %s such as exlsh-word, or take %s instead",
 			setting.Distance, setting.Scheme, setting.Preset, setting.Threshold)
 	case s.Decision.Distance < 0:
-		return usagef("%s is %d: take 0 or more, such as 3 for fingerprints of 64 bits", setting.Distance, s.Decision.Distance)
+		return nil, false, usagef("%s is %d: take 0 or more, such as 3 for fingerprints of 64 bits", setting.Distance, s.Decision.Distance)
 	case s.Preset == presetBroder || s.Preset == presetFeatures:
-		return usagef("%s %s and %s both say which pairs are wanted: leave one of them out", setting.Preset, s.Preset, setting.Distance)
+		return nil, false, usagef("%s %s and %s both say which pairs are wanted: leave one of them out", setting.Preset, s.Preset, setting.Distance)
 	}
 	for _, name := range BySimilarity {
 		if flags.Changed(name) {
-			return usagef("%s says which pairs are wanted and misses none of them: leave %s out", setting.Distance, names[name])
+			return nil, false, usagef("%s says which pairs are wanted and misses none of them: leave %s out", setting.Distance, names[name])
 		}
 	}
-	c.Distance = &s.Decision.Distance
-	return nil
+	return texts, true, nil
 }

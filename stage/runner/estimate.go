@@ -41,8 +41,8 @@ const (
 func (p *Plan) divide(ctx context.Context, c dedup.Config, keys int, prices Prices) error {
 	c.Threads, c.Outputs, c.Output, c.Memory = 1, nil, "", 0
 	c.OnSkip, c.OnNotice, c.Progress = nil, nil, nil // findFiles has reported
-	if c.Measure == measure.Overlap {                // reading costs the same by any measure for which sets are joined
-		c.Measure, c.Threshold = measure.Containment, 0
+	if decision, _ := c.Decide.(dedup.Similarity); decision.Measure == measure.Overlap {
+		c.Decide = dedup.Similarity{Measure: measure.Containment} // reading costs the same by any measure for which sets are joined
 	}
 	judged, err := dedup.MakePlan(ctx, c)
 	if err != nil {

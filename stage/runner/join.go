@@ -11,6 +11,7 @@ import (
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/internal/bands"
 	"github.com/alike-dev/alike/internal/linklist"
+	"github.com/alike-dev/alike/internal/noclobber"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/linkage"
 	"github.com/alike-dev/alike/lsh"
@@ -169,7 +170,7 @@ func checkJoin(c *linkage.Config, o *PlanOptions) error {
 	if o.Work == "" {
 		o.Work = beside(o.Output)
 	}
-	return dedup.Apart([]string{o.Output}, named(c.Left, c.Right))
+	return noclobber.Check([]string{o.Output}, named(c.Left, c.Right))
 }
 
 // byBands tells whether pairs are found by bands and each is decided by itself.

@@ -50,12 +50,14 @@ func Make(ctx context.Context, c dedup.Config, o PlanOptions) (*Plan, error) {
 	}
 	p := o.plan()
 	p.Recipe, p.BucketCap = r.String(), cmp.Or(c.BucketCap, dedup.DefaultBucketCap)
-	if c.Candidates == dedup.CandidatesExact { // a caller that asks for exact wants every pair
+	decision, _ := c.Decide.(dedup.Similarity)
+	if decision.Candidates == dedup.Candidates(dedup.Exact{}) { // a caller that asks for exact wants every pair
 		p.BucketCap = 0
 	}
-	p.Reading = reading(&c, o.Command)
+	kept, _ := c.Survivors.(dedup.OnePerCluster)
+	p.Reading = reading(&c)
 	if o.Command == stage.Dedup {
-		p.Keep, p.Star = c.Keep.String(), c.Star
+		p.Keep, p.Star, p.Reading.Field = kept.Keep.String(), kept.Star, kept.Keep.Field()
 	}
 	if err := p.Decide(); err != nil {
 		return nil, fmt.Errorf("%w: %w", dedup.ErrUsage, err)
@@ -96,20 +98,31 @@ func (p *Plan) divideParts(parts []int) {
 
 // check refuses settings that stages do not support, and completes the others.
 func check(c *dedup.Config, o *PlanOptions) error {
+	_, with := c.Beside.(dedup.With)
+	_, against := c.Beside.(dedup.Against)
+	_, known := c.Survivors.(dedup.NewTo)
+	_, records := c.Decide.(dedup.ByLinks)
+	decision, bySimilarity := c.Decide.(dedup.Similarity)
 	switch {
-	case len(c.With) > 0:
+	case with:
 		return errors.New("second collections are compared on one machine only: leave them out, or put all into one collection")
-	case len(c.Against) > 0 && len(o.Engine) > 0:
+	case against && len(o.Engine) > 0:
 		return errors.New("an engine hands over one collection: leave references out, or put them into it")
-	case c.Fingerprints || c.Shared:
+	case c.Fingerprints || decision.Shared:
 		return errors.New("fingerprints of sketch are compared on one machine only: take texts")
+	case records:
+		return errors.New("links are no part of this plan: plan a join of tables")
+	case known:
+		return errors.New("an index grows on one machine only: leave it out")
 	case c.IDsOnly:
 		return errors.New("lists of ids in place of records are written on one machine only")
 	case len(o.Engine) == 0 && o.Output == "":
 		return errors.New("no place for the results: name a folder, a file or a URL")
 	}
-	if c.Candidates != dedup.CandidatesExact && c.Distance == nil && c.Measure != measure.Overlap {
-		c.Candidates = dedup.CandidatesLSH // to decide for auto, all sets would have to be read before planning
+	auto, ok := decision.Candidates.(dedup.Auto)
+	if (bySimilarity || c.Decide == nil) && (ok || decision.Candidates == nil) && decision.Measure != measure.Overlap {
+		decision.Candidates = dedup.LSH{Recall: auto.Recall} // to decide for auto, all sets would have to be read before planning
+		c.Decide = decision
 	}
 	for _, in := range c.Inputs {
 		if in == "-" {
@@ -132,14 +145,10 @@ func beside(output string) string {
 	return at.Address()
 }
 
-func reading(c *dedup.Config, command string) Reading {
-	r := Reading{
+func reading(c *dedup.Config) Reading {
+	return Reading{
 		Format: c.Corpus.Format, TextField: c.Corpus.TextField, IDField: c.Corpus.IDField, MaxRecord: c.Corpus.MaxRecord, Fail: c.OnError == dedup.OnErrorFail,
 	}
-	if command == stage.Dedup {
-		r.Field = c.Keep.Field()
-	}
-	return r
 }
 
 // absolute returns a path that is valid in every working folder.

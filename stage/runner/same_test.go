@@ -177,7 +177,7 @@ func runAll(t *testing.T, p *Plan, o Options) {
 
 func plainDedup(t *testing.T, c dedup.Config) map[string]string {
 	t.Helper()
-	c.Output, c.Candidates = filepath.Join(t.TempDir(), "out"), dedup.CandidatesLSH
+	c.Output, c.Decide = filepath.Join(t.TempDir(), "out"), dedup.Similarity{Candidates: dedup.LSH{}}
 	if _, err := dedup.Run(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
@@ -189,10 +189,11 @@ func TestDedupByStagesIsThatOfOneMachine(t *testing.T) {
 	c.BucketCap = 60
 	for rule, partitions := range map[string]int{"first": 16, "last": 1, "longest": 5, "shortest": 1, "max:score": 5, "min:score": 1} {
 		t.Run(fmt.Sprintf("keep %s in %d partitions", rule, partitions), func(t *testing.T) {
-			var err error
-			if c.Keep, err = cluster.ParseKeep(rule); err != nil {
+			keep, err := cluster.ParseKeep(rule)
+			if err != nil {
 				t.Fatal(err)
 			}
+			c.Survivors = dedup.OnePerCluster{Keep: keep}
 			p := makePlan(t, c, PlanOptions{Command: stage.Dedup, Output: filepath.Join(t.TempDir(), "out"), Partitions: partitions})
 			runAll(t, p, Options{})
 			same(t, output(t, p.Output), plainDedup(t, c))
@@ -201,7 +202,7 @@ func TestDedupByStagesIsThatOfOneMachine(t *testing.T) {
 }
 
 func TestPairsByStagesAreThoseOfOneMachine(t *testing.T) {
-	c := dedup.Config{Inputs: []string{hotCorpus(t, 30, 120, 90, 5)}, Candidates: dedup.CandidatesLSH}
+	c := dedup.Config{Inputs: []string{hotCorpus(t, 30, 120, 90, 5)}, Decide: dedup.Similarity{Candidates: dedup.LSH{}}}
 	for limit, partitions := range map[int][]int{0: {16}, 20: {1, 7}, 3: {2}} {
 		c.BucketCap = limit
 		want, capped := plainPairs(t, c)

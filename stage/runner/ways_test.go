@@ -53,20 +53,21 @@ func quoting(t *testing.T, files int) (folder string) {
 func ways() map[string]func(c *dedup.Config) {
 	by := func(m measure.Measure, threshold float64, limit int, candidates dedup.Candidates) func(c *dedup.Config) {
 		return func(c *dedup.Config) {
-			c.Measure, c.Threshold, c.BucketCap, c.Candidates = m, threshold, limit, candidates
+			c.Decide, c.BucketCap = dedup.Similarity{Measure: m, Threshold: threshold, Candidates: candidates}, limit
 		}
 	}
 	hamming := func(distance, limit int) func(c *dedup.Config) {
 		return func(c *dedup.Config) {
-			c.Sketch, c.Distance, c.BucketCap = recipe.SimHash(simhash.Default()), &distance, limit
+			c.Signatures, c.Decide = dedup.OfShingles{Scheme: recipe.SimHash(simhash.Default())}, dedup.Distance(distance)
+			c.BucketCap = limit
 		}
 	}
 	return map[string]func(c *dedup.Config){
-		"containment":                by(measure.Containment, 0.8, 0, dedup.CandidatesLSH),
-		"containment, a low cap":     by(measure.Containment, 0.6, 5, dedup.CandidatesLSH),
-		"max-containment, a low cap": by(measure.MaxContainment, 0.7, 8, dedup.CandidatesLSH),
-		"containment, exact":         by(measure.Containment, 0.5, 0, dedup.CandidatesExact),
-		"jaccard, exact":             by(measure.Jaccard, 0.4, 0, dedup.CandidatesExact),
+		"containment":                by(measure.Containment, 0.8, 0, dedup.LSH{}),
+		"containment, a low cap":     by(measure.Containment, 0.6, 5, dedup.LSH{}),
+		"max-containment, a low cap": by(measure.MaxContainment, 0.7, 8, dedup.LSH{}),
+		"containment, exact":         by(measure.Containment, 0.5, 0, dedup.Exact{}),
+		"jaccard, exact":             by(measure.Jaccard, 0.4, 0, dedup.Exact{}),
 		"a distance":                 hamming(6, 0),
 		"a distance, a low cap":      hamming(9, 4),
 		"a far distance, a low cap":  hamming(20, 2),
@@ -75,9 +76,10 @@ func ways() map[string]func(c *dedup.Config) {
 
 func TestPairsOfEveryWayAreThoseOfOneMachine(t *testing.T) {
 	all := ways()
-	all["overlap"] = func(c *dedup.Config) { c.Measure, c.Threshold = measure.Overlap, 8 }
+	all["overlap"] = func(c *dedup.Config) { c.Decide = dedup.Similarity{Measure: measure.Overlap, Threshold: 8} }
 	all["overlap, exact"] = func(c *dedup.Config) {
-		c.Measure, c.Threshold, c.Candidates, c.BucketCap = measure.Overlap, 20, dedup.CandidatesExact, 10
+		c.Decide = dedup.Similarity{Measure: measure.Overlap, Threshold: 20, Candidates: dedup.Exact{}}
+		c.BucketCap = 10
 	}
 	for partitions, folder := range map[int]string{4: quoting(t, 2), 1: hotCorpus(t, 30, 60, 40, 2)} {
 		for name, set := range all {
@@ -99,7 +101,9 @@ func TestPairsOfEveryWayAreThoseOfOneMachine(t *testing.T) {
 
 func TestDedupOfEveryWayIsThatOfOneMachine(t *testing.T) {
 	all := ways()
-	all["jaccard"] = func(c *dedup.Config) { c.Threshold, c.BucketCap, c.Candidates = 0.5, 20, dedup.CandidatesLSH }
+	all["jaccard"] = func(c *dedup.Config) {
+		c.Decide, c.BucketCap = dedup.Similarity{Threshold: 0.5, Candidates: dedup.LSH{}}, 20
+	}
 	quotes, copies := quoting(t, 2), hotCorpus(t, 30, 60, 40, 2)
 	for name, set := range all {
 		for _, of := range []struct {
@@ -107,7 +111,7 @@ func TestDedupOfEveryWayIsThatOfOneMachine(t *testing.T) {
 			star            bool
 		}{{quotes, quoting(t, 1), true}, {copies, hotCorpus(t, 4, 8, 5, 1), false}} {
 			t.Run(fmt.Sprintf("%s, star %v", name, of.star), func(t *testing.T) {
-				c := dedup.Config{Inputs: []string{of.corpus}, Against: []string{of.against}, Star: of.star}
+				c := dedup.Config{Inputs: []string{of.corpus}, Beside: dedup.Against{of.against}, Survivors: dedup.OnePerCluster{Star: of.star}}
 				set(&c)
 				p := makePlan(t, c, PlanOptions{Command: stage.Dedup, Output: filepath.Join(t.TempDir(), "out"), Partitions: 3})
 				runAll(t, p, Options{})

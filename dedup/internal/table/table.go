@@ -75,7 +75,7 @@ type Table struct {
 	Sources        []corpus.Source
 	ReferenceFiles int   // leading sources that are references
 	References     int   // leading documents that are references
-	leftFiles      int   // leading sources of the left of two collections; see Config.With
+	leftFiles      int   // leading sources of the left of two collections; see With
 	Left           int   // leading documents of these sources
 	Docs           int   // documents
 	Features       int64 // of all documents, with repeats
@@ -88,7 +88,7 @@ type Table struct {
 	parts    []part
 	Blocks   []Block
 	Skipped  bitset.Set // documents found unusable after they were read
-	Known    bitset.Set // documents like one of Config.Known; nil: none, or Known is not set
+	Known    bitset.Set // documents like one of NewTo.Known; nil: none, or Known is not set
 	// ByPlace has the references that are named by their places, because inputs have their names;
 	// nil: none.
 	ByPlace bitset.Set

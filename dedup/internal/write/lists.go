@@ -62,7 +62,7 @@ func (o *Folder) writeRemoved(ctx context.Context, t *table.Table, c *clusters.R
 	})
 }
 
-// knownRows writes the rows of documents that are like one of Config.Known: their values are the
+// knownRows writes the rows of documents that are like one of NewTo.Known: their values are the
 // similarity, eight bytes, and the name of that document.
 type knownRows struct {
 	t      *table.Table

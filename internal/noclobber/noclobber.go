@@ -1,4 +1,6 @@
-package dedup
+// Package noclobber checks that no file that a program writes is another one that it writes or reads, by
+// whatever name: links, spellings and standard streams included.
+package noclobber
 
 import (
 	"errors"
@@ -9,11 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/bucketurl"
 	"github.com/alike-dev/alike/internal/fault"
-	"github.com/alike-dev/alike/internal/journal"
-	"github.com/alike-dev/alike/internal/resume"
 	"github.com/alike-dev/alike/internal/stdio"
 )
 
@@ -39,18 +38,18 @@ type output struct {
 	stream bool          // a standard stream, whose path is not known
 }
 
-// An apartError says that an output is an input or another output. It is ErrUsage.
+// An apartError says that an output is an input or another output. It is fault.ErrUsage.
 type apartError struct {
 	text string
 	mute bool // standard error is a file that is read: not even this may be written there
 }
 
 func (e *apartError) Error() string        { return e.text }
-func (e *apartError) Is(target error) bool { return target == ErrUsage }
+func (e *apartError) Is(target error) bool { return target == fault.ErrUsage }
 
 func apartf(format string, args ...any) error { return &apartError{text: fmt.Sprintf(format, args...)} }
 
-// Mutes tells whether the error of Apart, or of a run, says that standard error is an input, so that
+// Mutes tells whether an error, of Check or of a run, says that standard error is an input, so that
 // no message may be written to it.
 func Mutes(err error) bool {
 	var apart *apartError
@@ -64,32 +63,55 @@ func (o *output) String() string {
 	return o.what + " " + fault.Shown(o.name)
 }
 
-// newOutputs returns the outputs of a run, or an error if two of them overlap, or one of them is
-// among Config.Reads or, in an object store, among the inputs. Other inputs are checked when they
-// are found; see check.
-func newOutputs(c *Config) (*outputs, error) {
+// StandardError is the name of standard error among the written files.
+const StandardError = "&2"
+
+// A Folder is one in which files of these names are written, and nothing else.
+type Folder struct {
+	Path  string // "": there is none
+	Names []string
+}
+
+// Files are those that a program writes and reads. Empty names are ignored.
+type Files struct {
+	Output, Work, Index Folder
+	Written             []string // "-": standard output; StandardError
+
+	Inputs []string // "-": standard input; files, folders and patterns that the function of Check will meet
+	Read   []string // other files that are read; "-": standard input
+	Stdin  bool     // standard input is not that of the process
+}
+
+// Check returns a dedup.ErrUsage if one of the written files is, by whatever name, another written
+// file, one that is read or, in an object store, among the inputs; and another error if a standard
+// stream that is needed was closed when the process started. visit does the same for files that are
+// found in folders and by patterns: it is for corpus.Options.Visit.
+func (f Files) Check() (visit func(path string, info fs.FileInfo) error, err error) {
 	o := &outputs{clear: map[string]bool{}}
-	err := errors.Join(
-		o.addFolder("output folder", c.Output, write.OwnedNames()),
-		o.addFolder("work folder", c.Work, append(slices.Clone(journal.Names), resume.FilesFolder)))
-	if c.Known != nil {
-		path, names := c.Known.Folder()
-		err = errors.Join(err, o.addFolder("index", path, names))
-	}
+	err = errors.Join(o.addFolder("output folder", f.Output), o.addFolder("work folder", f.Work), o.addFolder("index", f.Index))
 	if err != nil {
 		return nil, err
 	}
-	return o, o.fill(c)
+	if err := o.fill(&f); err != nil {
+		return nil, err
+	}
+	return o.check, nil
 }
 
-// fill adds the files of a run to its folders, and checks all that is known before inputs are found.
-func (o *outputs) fill(c *Config) error {
-	for _, name := range c.Outputs {
+// Check is Files.Check for files that are all named.
+func Check(written, read []string) error {
+	_, err := Files{Written: written, Inputs: read, Read: read}.Check()
+	return err
+}
+
+// fill adds the written files to the folders, and checks all that is known before inputs are found.
+func (o *outputs) fill(f *Files) error {
+	for _, name := range named(f.Written) {
 		if err := o.addFile(name); err != nil {
 			return err
 		}
 	}
-	inputs := slices.Concat(c.Inputs, c.Against, c.With)
+	inputs, read := named(f.Inputs), named(f.Read)
 	for i := range o.all {
 		for j := range i {
 			if err := o.all[i].checkOther(&o.all[j]); err != nil {
@@ -102,12 +124,17 @@ func (o *outputs) fill(c *Config) error {
 			}
 		}
 	}
-	for _, name := range append(inputs, c.Reads...) {
-		if name == "-" && c.Corpus.Stdin == nil && stdio.Closed(os.Stdin) {
+	for _, name := range append(inputs, read...) {
+		if name == "-" && !f.Stdin && stdio.Closed(os.Stdin) {
 			return errors.New("standard input is closed: name a file, or give it an input")
 		}
 	}
-	return o.checkReads(c.Reads)
+	return o.checkReads(read)
+}
+
+// named returns the names that are not empty.
+func named(names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "" })
 }
 
 // checkReads checks files that are read besides those of inputs. Reading reports what is wrong with
@@ -127,48 +154,10 @@ func (o *outputs) checkReads(names []string) error {
 	return nil
 }
 
-// StandardError is the name of standard error in Config.Outputs and Files.Written.
-const StandardError = "&2"
-
-// Files are those that a command reads and writes without a Config. Empty names are ignored.
-type Files struct {
-	Written []string // "-": standard output; StandardError
-	Read    []string // "-": standard input
-
-	// Index is the folder of an index, "" for none, and IndexNames are the names of its files. Nothing
-	// else is written there.
-	Index      string
-	IndexNames []string
-}
-
-// Apart returns an ErrUsage if one of the written files is, by whatever name, another written file,
-// one that is read, or one of the index; and another error if a standard stream that is needed was
-// closed when the process started. visit does the same for files that are found in folders and by
-// patterns: it is for corpus.Options.Visit.
-func (f Files) Apart() (visit func(path string, info fs.FileInfo) error, err error) {
-	named := func(names []string) []string {
-		return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "" })
-	}
-	o := &outputs{clear: map[string]bool{}}
-	if err := o.addFolder("index", f.Index, f.IndexNames); err != nil {
-		return nil, err
-	}
-	read := named(f.Read)
-	if err := o.fill(&Config{Outputs: named(f.Written), Inputs: read, Reads: read}); err != nil {
-		return nil, err
-	}
-	return o.check, nil
-}
-
-// Apart is Files.Apart for files that are all named.
-func Apart(written, read []string) error {
-	_, err := Files{Written: written, Read: read}.Apart()
-	return err
-}
-
 // addFolder adds the folder or place of a URL in which a run makes files of the given names; "" is
 // none.
-func (o *outputs) addFolder(what, name string, names []string) error {
+func (o *outputs) addFolder(what string, f Folder) error {
+	name, names := f.Path, f.Names
 	if name == "" {
 		return nil
 	}
