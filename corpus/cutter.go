@@ -333,3 +333,11 @@ func (c *cutter) bomb() bool {
 	f.failed.Store(true)
 	return true
 }
+
+// whole returns buf without half a character at its end, unless that is the end of the stream.
+func (c *cutter) whole(buf []byte, eof bool) []byte {
+	if eof {
+		return buf
+	}
+	return buf[:len(buf)&^1]
+}

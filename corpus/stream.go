@@ -164,14 +164,6 @@ func (c *cutter) headerLength(buf []byte) int {
 	return min(2*c.tableStart(e.AppendNarrow(nil, c.whole(buf, c.eof)), 1, c.f.o.MaxRecord/2), len(buf))
 }
 
-// whole returns buf without half a character at its end, unless that is the end of the stream.
-func (c *cutter) whole(buf []byte, eof bool) []byte {
-	if eof {
-		return buf
-	}
-	return buf[:len(buf)&^1]
-}
-
 // tableStart is headerLength for a file whose characters take a byte and more, from pos on, behind the mark.
 func (c *cutter) tableStart(buf []byte, pos int, limit int64) int {
 	for pos < len(buf) {
