@@ -121,7 +121,7 @@ func check(c *dedup.Config, o *PlanOptions) error {
 	}
 	auto, ok := decision.Candidates.(dedup.Auto)
 	if (bySimilarity || c.Decide == nil) && (ok || decision.Candidates == nil) && decision.Measure != measure.Overlap {
-		decision.Candidates = dedup.LSH{Recall: auto.Recall} // to decide for auto, all sets would have to be read before planning
+		decision.Candidates = dedup.LSH(auto) // to decide for auto, all sets would have to be read before planning
 		c.Decide = decision
 	}
 	for _, in := range c.Inputs {
