@@ -7,15 +7,11 @@ import (
 	"io/fs"
 	"net/http"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
-	"github.com/aws/aws-sdk-go-v2/config"
-	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
-	"github.com/aws/aws-sdk-go-v2/service/sts"
 
 	"github.com/alike-dev/alike/internal/fault"
 )
@@ -39,7 +35,7 @@ func openS3(ctx context.Context, u *url.URL) (*s3Bucket, error) {
 	if err != nil {
 		return nil, err
 	}
-	credentials, err := s.load(ctx)
+	credentials, err := s.load()
 	if err != nil {
 		return nil, fault.Caused(fs.ErrInvalid, err, "wrong settings for S3: %v; correct the URL or the AWS configuration", err)
 	}
@@ -124,27 +120,35 @@ func (s *s3Settings) turn(name string, on, given bool) {
 }
 
 // load reads the AWS configuration. A role is assumed with the credentials that it finds.
-func (s *s3Settings) load(ctx context.Context) (aws.CredentialsProvider, error) {
-	loaded, err := config.LoadDefaultConfig(ctx, config.WithRegion(s.region), config.WithSharedConfigProfile(s.profile))
+func (s *s3Settings) load() (aws.CredentialsProvider, error) {
+	files, err := readAWSFiles()
 	if err != nil {
 		return nil, err
 	}
-	s.region = cmp.Or(loaded.Region, "us-east-1")
-	s.endpoint = cmp.Or(s.endpoint, os.Getenv("AWS_ENDPOINT_URL_S3"), aws.ToString(loaded.BaseEndpoint))
-	s.checksums = cmp.Or(s.checksums, os.Getenv("AWS_REQUEST_CHECKSUM_CALCULATION"))
-	s.checksum = s.endpoint == "" // few other servers know them
-	if s.checksums != "" {
-		s.checksum = strings.EqualFold(s.checksums, "when_supported")
+	p, err := files.profile(s.profile)
+	if err != nil {
+		return nil, err
 	}
-	switch {
-	case s.anonymous:
+	p.region = cmp.Or(s.region, p.region)
+	s.region = p.region
+	s.endpoint = cmp.Or(s.endpoint, p.endpoint("s3"))
+	s.fips = s.fips || p.on("use_fips_endpoint")
+	s.dualstack = s.dualstack || p.on("use_dualstack_endpoint")
+	s.checksum = s.endpoint == "" // few other servers know them
+	if said := cmp.Or(s.checksums, p.get("request_checksum_calculation")); said != "" {
+		s.checksum = strings.EqualFold(said, "when_supported")
+	}
+	if s.anonymous {
 		return nil, nil
-	case s.role == "":
-		return loaded.Credentials, nil
+	}
+	credentials, err := p.provider(s.profile != "")
+	switch {
+	case err != nil || s.role == "":
+		return credentials, err
 	case !strings.HasPrefix(s.role, "arn:"):
 		return nil, fmt.Errorf("role is %q: give the ARN of a role, such as arn:aws:iam::123456789012:role/reader", s.role)
 	}
-	return aws.NewCredentialsCache(stscreds.NewAssumeRoleProvider(sts.NewFromConfig(loaded), s.role)), nil
+	return p.assumed(s.role, credentials), nil
 }
 
 // checkCredentials looks for credentials, so that the user learns of missing ones before
@@ -168,6 +172,9 @@ func checkCredentials(ctx context.Context, credentials aws.CredentialsProvider) 
 func (s *s3Settings) addressOf(bucket string) (string, error) {
 	endpoint, inPath := s.endpoint, true
 	if endpoint == "" {
+		if strings.HasSuffix(bucket, "--x-s3") {
+			return "", fault.Because(fs.ErrInvalid, "directory buckets (S3 Express One Zone) are not supported; copy the data to a general purpose bucket")
+		}
 		endpoint, inPath = s.serverOfAWS(), !fitsHost(bucket)
 	}
 	if s.pathStyle != nil {
