@@ -202,7 +202,7 @@ func TestCredentialsComeFromWhereAWSToolsFindThem(t *testing.T) {
 		{name: "refused", url: "?profile=refused", text: "no AWS credentials"},
 		{name: "no such profile", url: "?profile=other", text: `there is no profile "other"`},
 		{name: "circle", url: "?profile=circle", text: "lead in a circle"},
-		{name: "single sign-on", url: "?profile=sso", text: "single sign-on), which alike cannot; make another profile with credential_process"},
+		{name: "single sign-on", url: "?profile=sso", text: "single sign-on), which alike cannot; make another profile, with aws configure export-credentials of this one"},
 		{name: "code", url: "?profile=code", text: "needs a code"},
 		{name: "container elsewhere", env: map[string]string{"AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://10.0.0.1/"}, text: "give an address of this machine"},
 		{name: "wrong role", url: "?role=me", env: keys, text: "give the ARN of a role"},

@@ -30,7 +30,7 @@ import (
 )
 
 // AWS's library gets credentials from a program, a container or a machine. Its package that
-// chooses between them also links the clients of single sign-on, 2.4 MB that few runs need; so
+// chooses between them also links the clients of single sign-on, 2.2 MB that few runs need; so
 // that choice is made here, in the order of AWS's tools.
 
 // provider returns where the credentials come from. inURL: the URL names the profile, which
@@ -84,7 +84,8 @@ func (p *awsProfile) ofFiles(depth int) (aws.CredentialsProvider, error) {
 	return p.assumed(role, base), nil
 }
 
-const byProcess = "make another profile with credential_process = aws configure export-credentials --profile NAME, and name that one"
+// byProcess is the way round what only AWS's own tools can do.
+const byProcess = "make another profile, with aws configure export-credentials of this one as its credential_process, and name that"
 
 // own returns the credentials that a profile has without a role.
 func (p *awsProfile) own() (aws.CredentialsProvider, error) {

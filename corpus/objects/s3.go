@@ -172,7 +172,7 @@ func checkCredentials(ctx context.Context, credentials aws.CredentialsProvider) 
 func (s *s3Settings) addressOf(bucket string) (string, error) {
 	endpoint, inPath := s.endpoint, true
 	if endpoint == "" {
-		if strings.HasSuffix(bucket, "--x-s3") {
+		if rest, found := strings.CutSuffix(bucket, "-x-s3"); found && strings.HasSuffix(rest, "-") {
 			return "", fault.Because(fs.ErrInvalid, "directory buckets (S3 Express One Zone) are not supported; copy the data to a general purpose bucket")
 		}
 		endpoint, inPath = s.serverOfAWS(), !fitsHost(bucket)

@@ -108,7 +108,10 @@ func (b *s3Bucket) sign(ctx context.Context, r *http.Request, sum string) error 
 		return nil
 	}
 	credentials, err := b.credentials.Retrieve(ctx)
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
 		return fault.Caused(corpus.ErrUnavailable, err, "the AWS credentials cannot be renewed (%v); check where they come from", err)
 	}
 	r.Header.Set("X-Amz-Content-Sha256", sum)
