@@ -7,17 +7,21 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
-	"github.com/aws/aws-sdk-go-v2/config"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/corpus/objects"
@@ -63,15 +67,26 @@ func run(ctx context.Context, create bool, args []string) (err error) {
 	return nil
 }
 
-// makeBucket makes a bucket with the settings of the environment.
+// makeBucket makes a bucket on the server and with the keys of the environment.
 func makeBucket(ctx context.Context, name string) error {
-	settings, err := config.LoadDefaultConfig(ctx)
+	r, err := http.NewRequestWithContext(ctx, http.MethodPut, os.Getenv("AWS_ENDPOINT_URL")+"/"+name, nil)
 	if err != nil {
 		return err
 	}
-	client := s3.NewFromConfig(settings, func(o *s3.Options) { o.UsePathStyle = true })
-	_, err = client.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &name})
-	return err
+	keys := aws.Credentials{AccessKeyID: os.Getenv("AWS_ACCESS_KEY_ID"), SecretAccessKey: os.Getenv("AWS_SECRET_ACCESS_KEY")}
+	sum := fmt.Sprintf("%x", sha256.Sum256(nil)) // of the empty body
+	r.Header.Set("X-Amz-Content-Sha256", sum)
+	if err := v4.NewSigner().SignHTTP(ctx, keys, r, sum, "s3", cmp.Or(os.Getenv("AWS_REGION"), "us-east-1"), time.Now()); err != nil {
+		return err
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err
+	}
+	if answer.StatusCode != http.StatusOK {
+		err = fmt.Errorf("making bucket %s: %s", name, answer.Status)
+	}
+	return errors.Join(err, answer.Body.Close())
 }
 
 func download(ctx context.Context, s corpus.Source, o corpus.Options, path string) error {

@@ -13,13 +13,14 @@
 // # s3://bucket
 //
 // Credentials, region and endpoint come from the usual places of AWS tools:
-// AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_PROFILE and the files in ~/.aws, single
-// sign-on, or the role of the machine; AWS_REGION (us-east-1 if it is not set);
-// AWS_ENDPOINT_URL for another server, which is then used in path style and without
+// AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_PROFILE and the files in ~/.aws, a web
+// identity, or the role of the container or machine; AWS_REGION (us-east-1 if it is not
+// set); AWS_ENDPOINT_URL for another server, which is then used in path style and without
 // checksums that only AWS knows. The query of the URL can override this: region=, profile=,
 // role= (an ARN, to be assumed), endpoint=, anonymous=true (public buckets),
-// use_path_style=, dualstack=, fips=, request_checksum_calculation= and
-// response_checksum_validation= (when_supported or when_required).
+// use_path_style=, dualstack=, fips= and request_checksum_calculation= (when_supported or
+// when_required). Profiles of single sign-on need another one with credential_process = aws
+// configure export-credentials --profile NAME.
 //
 // # gs://bucket
 //

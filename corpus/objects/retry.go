@@ -50,7 +50,11 @@ func once(ctx context.Context, limit time.Duration, request func(context.Context
 		ctx, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
-	return request(ctx)
+	err := request(ctx)
+	if limit > 0 && errors.Is(err, context.DeadlineExceeded) {
+		return fault.Caused(corpus.ErrUnavailable, err, "no answer within %v; check the network and the endpoint", limit)
+	}
+	return err
 }
 
 // wait waits after the failure err of a try, which counts from 1: as long as the server

@@ -1,34 +1,29 @@
 package objects
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
-	"github.com/aws/aws-sdk-go-v2/config"
-	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/sts"
-	"github.com/aws/smithy-go"
-	"github.com/aws/smithy-go/logging"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 
-	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/fault"
 )
 
 // s3Bucket is a bucket of S3.
 type s3Bucket struct {
-	client *s3.Client
-	name   string
-	http   *awshttp.BuildableClient
+	client      *http.Client
+	address     string // of the bucket, without a final slash
+	region      string
+	signer      *v4.Signer
+	credentials aws.CredentialsProvider // nil: requests are not signed
+	checksum    bool                    // the server stores a checksum with an object
 	patience
 
 	filePart, streamPart int // bytes of a part of an upload
@@ -36,35 +31,45 @@ type s3Bucket struct {
 
 // openS3 opens the bucket that a URL names.
 func openS3(ctx context.Context, u *url.URL) (*s3Bucket, error) {
-	settings, err := takeS3Settings(u.Query())
+	s, err := takeS3Settings(u.Query())
 	if err != nil {
 		return nil, err
 	}
-	loaded, err := settings.load(ctx)
+	credentials, err := s.load()
 	if err != nil {
 		return nil, fault.Caused(fs.ErrInvalid, err, "wrong settings for S3: %v; correct the URL or the AWS configuration", err)
 	}
-	httpClient := awshttp.NewBuildableClient().WithTransportOptions(setUp)
-	loaded.HTTPClient, loaded.Logger = httpClient, logging.Nop{}
-	if loaded.Region == "" {
-		loaded.Region = "us-east-1"
-	}
-	if err := checkCredentials(ctx, loaded); err != nil {
+	address, err := s.addressOf(u.Host)
+	if err != nil {
 		return nil, err
 	}
-	return &s3Bucket{
-		client: s3.NewFromConfig(loaded, settings.apply), name: u.Host, http: httpClient, patience: usualPatience,
+	if err := checkCredentials(ctx, credentials); err != nil {
+		return nil, err
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	setUp(transport)
+	transport.DisableCompression = true // objects are read as they are stored
+	b := &s3Bucket{
+		client: &http.Client{Transport: transport, CheckRedirect: stay}, address: address, region: s.region,
+		signer:      v4.NewSigner(func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true }), // url has escaped it
+		credentials: credentials, checksum: s.checksum, patience: usualPatience,
 		filePart: s3FilePart, streamPart: s3StreamPart,
-	}, nil
+	}
+	return b, nil
 }
 
-// s3Settings are the settings of the URL: those that are loaded with the AWS
-// configuration, and those that only the client takes.
+// stay follows no redirection: it leads to another region, for which the signature is wrong.
+func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// s3Settings are the settings of the URL; load adds those of the AWS configuration that
+// they leave open.
 type s3Settings struct {
-	loads     []func(*config.LoadOptions) error
-	role      string // to assume; "": none
-	endpoint  string
-	pathStyle *bool
+	region, profile, endpoint  string
+	role                       string // to assume; "": none
+	anonymous, dualstack, fips bool
+	pathStyle                  *bool
+	checksums                  string // when_supported or when_required; "": not said
+	checksum                   bool
 }
 
 func takeS3Settings(q url.Values) (s s3Settings, err error) {
@@ -72,9 +77,9 @@ func takeS3Settings(q url.Values) (s s3Settings, err error) {
 		value := values[0]
 		switch name {
 		case "region":
-			s.loads = append(s.loads, config.WithRegion(value))
+			s.region = value
 		case "profile":
-			s.loads = append(s.loads, config.WithSharedConfigProfile(value))
+			s.profile = value
 		case "role":
 			s.role = value
 		case "endpoint":
@@ -85,16 +90,16 @@ func takeS3Settings(q url.Values) (s s3Settings, err error) {
 				return s, fault.Caused(fs.ErrInvalid, err, "%s is %q; say true or false", name, value)
 			}
 			s.turn(name, on, value != "")
-		case "request_checksum_calculation", "response_checksum_validation":
+		case "request_checksum_calculation":
 			if value != "when_supported" && value != "when_required" {
 				return s, fault.Caused(fs.ErrInvalid, nil, "%s is %q; say when_supported or when_required", name, value)
 			}
-			s.check(name, value == "when_required")
-		case "awssdk", "hostname_immutable", "rate_limiter_capacity":
-			// A library that URLs once went through had these settings; they have no effect here.
+			s.checksums = value
+		case "awssdk", "hostname_immutable", "rate_limiter_capacity", "response_checksum_validation":
+			// Libraries that URLs once went through had these settings; they have no effect here.
 		default:
 			return s, fault.Caused(fs.ErrInvalid, nil, "unknown setting %q in the URL; there are region, profile, role, endpoint, anonymous, use_path_style, "+
-				"dualstack, fips, request_checksum_calculation and response_checksum_validation", name)
+				"dualstack, fips and request_checksum_calculation", name)
 		}
 	}
 	return s, nil
@@ -103,73 +108,58 @@ func takeS3Settings(q url.Values) (s s3Settings, err error) {
 // turn handles a setting that is on or off.
 func (s *s3Settings) turn(name string, on, given bool) {
 	switch {
-	case name == "use_path_style" && given:
-		s.pathStyle = &on
-	case !on:
 	case name == "anonymous":
-		s.loads = append(s.loads, config.WithCredentialsProvider(aws.AnonymousCredentials{}))
+		s.anonymous = on
 	case name == "dualstack":
-		s.loads = append(s.loads, config.WithUseDualStackEndpoint(aws.DualStackEndpointStateEnabled))
+		s.dualstack = on
 	case name == "fips":
-		s.loads = append(s.loads, config.WithUseFIPSEndpoint(aws.FIPSEndpointStateEnabled))
-	}
-}
-
-// check sets when checksums are made or verified.
-func (s *s3Settings) check(name string, required bool) {
-	switch {
-	case name == "request_checksum_calculation" && required:
-		s.loads = append(s.loads, config.WithRequestChecksumCalculation(aws.RequestChecksumCalculationWhenRequired))
-	case name == "request_checksum_calculation":
-		s.loads = append(s.loads, config.WithRequestChecksumCalculation(aws.RequestChecksumCalculationWhenSupported))
-	case required:
-		s.loads = append(s.loads, config.WithResponseChecksumValidation(aws.ResponseChecksumValidationWhenRequired))
-	default:
-		s.loads = append(s.loads, config.WithResponseChecksumValidation(aws.ResponseChecksumValidationWhenSupported))
+		s.fips = on
+	case given:
+		s.pathStyle = &on
 	}
 }
 
 // load reads the AWS configuration. A role is assumed with the credentials that it finds.
-func (s *s3Settings) load(ctx context.Context) (aws.Config, error) {
-	loaded, err := config.LoadDefaultConfig(ctx, s.loads...)
-	if err != nil || s.role == "" {
-		return loaded, err
+func (s *s3Settings) load() (aws.CredentialsProvider, error) {
+	files, err := readAWSFiles()
+	if err != nil {
+		return nil, err
 	}
-	if !strings.HasPrefix(s.role, "arn:") {
-		return loaded, fmt.Errorf("role is %q: give the ARN of a role, such as arn:aws:iam::123456789012:role/reader", s.role)
+	p, err := files.profile(s.profile)
+	if err != nil {
+		return nil, err
 	}
-	loaded.Credentials = aws.NewCredentialsCache(stscreds.NewAssumeRoleProvider(sts.NewFromConfig(loaded), s.role))
-	return loaded, nil
-}
-
-// apply sets what differs for servers other than AWS: few of them know buckets as host
-// names, or the checksums that newer clients send.
-func (s s3Settings) apply(o *s3.Options) {
-	if s.endpoint != "" {
-		o.BaseEndpoint = &s.endpoint
+	p.region = cmp.Or(s.region, p.region)
+	s.region = p.region
+	s.endpoint = cmp.Or(s.endpoint, p.endpoint("s3"))
+	s.fips = s.fips || p.on("use_fips_endpoint")
+	s.dualstack = s.dualstack || p.on("use_dualstack_endpoint")
+	s.checksum = s.endpoint == "" // few other servers know them
+	if said := cmp.Or(s.checksums, p.get("request_checksum_calculation")); said != "" {
+		s.checksum = strings.EqualFold(said, "when_supported")
 	}
-	if o.BaseEndpoint != nil {
-		o.UsePathStyle = true
-		if os.Getenv("AWS_REQUEST_CHECKSUM_CALCULATION") == "" {
-			o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
-		}
+	if s.anonymous {
+		return nil, nil
 	}
-	if s.pathStyle != nil {
-		o.UsePathStyle = *s.pathStyle
+	credentials, err := p.provider(s.profile != "")
+	switch {
+	case err != nil || s.role == "":
+		return credentials, err
+	case !strings.HasPrefix(s.role, "arn:"):
+		return nil, fmt.Errorf("role is %q: give the ARN of a role, such as arn:aws:iam::123456789012:role/reader", s.role)
 	}
-	o.DisableLogOutputChecksumValidationSkipped = true
-	o.Retryer = aws.NopRetryer{} // see retry.go
+	return p.assumed(s.role, credentials), nil
 }
 
 // checkCredentials looks for credentials, so that the user learns of missing ones before
 // any other error.
-func checkCredentials(ctx context.Context, config aws.Config) error {
-	if aws.IsCredentialsProvider(config.Credentials, aws.AnonymousCredentials{}) {
+func checkCredentials(ctx context.Context, credentials aws.CredentialsProvider) error {
+	if credentials == nil {
 		return nil
 	}
 	within, cancel := context.WithTimeout(ctx, credentialTimeout)
 	defer cancel()
-	_, err := config.Credentials.Retrieve(within)
+	_, err := credentials.Retrieve(within)
 	if err == nil || ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -177,54 +167,99 @@ func checkCredentials(ctx context.Context, config aws.Config) error {
 		"no AWS credentials; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or add ?anonymous=true for a public bucket")
 }
 
+// addressOf returns the address of a bucket, without a final slash: one of AWS, or a path
+// or a host of another server.
+func (s *s3Settings) addressOf(bucket string) (string, error) {
+	endpoint, inPath := s.endpoint, true
+	if endpoint == "" {
+		if rest, found := strings.CutSuffix(bucket, "-x-s3"); found && strings.HasSuffix(rest, "-") {
+			return "", fault.Because(fs.ErrInvalid, "directory buckets (S3 Express One Zone) are not supported; copy the data to a general purpose bucket")
+		}
+		endpoint, inPath = s.serverOfAWS(), !fitsHost(bucket)
+	}
+	if s.pathStyle != nil {
+		inPath = *s.pathStyle
+	}
+	u, err := url.Parse(strings.TrimSuffix(endpoint, "/"))
+	if err != nil || u.Host == "" {
+		return "", fault.Caused(fs.ErrInvalid, err, "the endpoint %q is no URL; write it as https://host", endpoint)
+	}
+	if inPath {
+		u.Path += "/" + bucket
+	} else {
+		u.Host = bucket + "." + u.Host
+	}
+	return u.String(), nil
+}
+
+// serverOfAWS returns the address of the S3 of a region.
+func (s *s3Settings) serverOfAWS() string {
+	service := "s3"
+	if s.fips {
+		service += "-fips"
+	}
+	if s.dualstack {
+		service += ".dualstack"
+	}
+	return "https://" + service + "." + s.region + "." + domainOf(s.region)
+}
+
+// domainOf returns the domain of the servers of a region. Only AWS's separate clouds have
+// others than the first.
+func domainOf(region string) string {
+	for prefix, domain := range map[string]string{
+		"cn-": "amazonaws.com.cn", "eusc-": "amazonaws.eu", "us-iso-": "c2s.ic.gov", "us-isob-": "sc2s.sgov.gov",
+		"eu-isoe-": "cloud.adc-e.uk", "us-isof-": "csp.hci.ic.gov",
+	} {
+		if strings.HasPrefix(region, prefix) {
+			return domain
+		}
+	}
+	return "amazonaws.com"
+}
+
+// fitsHost reports whether the name of a bucket can be part of a host name: AWS's
+// certificates cover no further dots.
+func fitsHost(bucket string) bool {
+	return len(bucket) >= 3 && len(bucket) <= 63 && strings.Trim(bucket, "-") == bucket &&
+		strings.Trim(bucket, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+}
+
 // explainS3 adds remedies to the errors of S3.
-func explainS3(err error) error {
-	var api smithy.APIError
-	var response *awshttp.ResponseError
-	var broken *smithy.DeserializationError
-	code, status, header := "", 0, http.Header{}
-	if errors.As(err, &api) {
-		code = api.ErrorCode()
-	}
-	if errors.As(err, &response) && response.Response != nil {
-		status, header = response.HTTPStatusCode(), response.Response.Header
-	}
+func explainS3(told *s3Error) error {
+	code, status, header := told.Code, told.status, told.header
 	region := header.Get("X-Amz-Bucket-Region")
 	switch {
 	case code == "NoSuchBucket":
-		return fault.Caused(fs.ErrNotExist, err, "no such bucket; check its name, and AWS_ENDPOINT_URL if it is not with AWS")
+		return fault.Caused(fs.ErrNotExist, told, "no such bucket; check its name, and AWS_ENDPOINT_URL if it is not with AWS")
 	case code == "InvalidAccessKeyId" || code == "SignatureDoesNotMatch" || code == "ExpiredToken" || code == "InvalidToken":
-		return fault.Caused(fs.ErrPermission, err, "the AWS credentials are not valid (%s); renew them", code)
+		return fault.Caused(fs.ErrPermission, told, "the AWS credentials are not valid (%s); renew them", code)
 	case code == "PermanentRedirect" || code == "AuthorizationHeaderMalformed" || code == "IllegalLocationConstraintException" ||
 		status == http.StatusMovedPermanently || status == http.StatusBadRequest && region != "":
 		if region == "" {
 			region = "the region of the bucket"
 		}
-		return fault.Caused(fs.ErrInvalid, err, "the bucket is in another region; set AWS_REGION to %s", region)
+		return fault.Caused(fs.ErrInvalid, told, "the bucket is in another region; set AWS_REGION to %s", region)
 	case code == "RequestTimeTooSkewed":
-		return refused(err, "the clock of this machine is wrong", header)
+		return refused(told, "the clock of this machine is wrong", header)
 	case isPassing(status):
-		if code == "" || api.ErrorMessage() == "" {
-			return refused(err, fmt.Sprintf("status %d %s", status, http.StatusText(status)), header)
+		if code == "" || told.Message == "" {
+			return refused(told, fmt.Sprintf("status %d %s", status, http.StatusText(status)), header)
 		}
-		return refused(err, code+": "+api.ErrorMessage(), header)
-	case status < 300 && errors.As(err, &broken):
-		return fault.Caused(corpus.ErrUnavailable, err, "the answer of the server breaks off or is no XML; check the network")
+		return refused(told, code+": "+told.Message, header)
 	case code == "InvalidObjectState":
-		return fault.Caused(fs.ErrPermission, err, "the object is archived; restore it first")
+		return fault.Caused(fs.ErrPermission, told, "the object is archived; restore it first")
 	case status == http.StatusPreconditionFailed:
-		return errChanged(err)
+		return errChanged(told)
 	case status == http.StatusForbidden || status == http.StatusUnauthorized:
-		return fault.Caused(fs.ErrPermission, err, "access denied; check the AWS credentials and their permissions, or add ?anonymous=true for a public bucket")
+		return fault.Caused(fs.ErrPermission, told, "access denied; check the AWS credentials and their permissions, or add ?anonymous=true for a public bucket")
 	case status == http.StatusNotFound:
-		return fault.Caused(fs.ErrNotExist, err, "no such object; check the name")
-	case api != nil:
-		return refused(err, code+": "+api.ErrorMessage(), header)
+		return fault.Caused(fs.ErrNotExist, told, "no such object; check the name")
 	}
-	return unreachable(err, "AWS_ENDPOINT_URL")
+	return refused(told, cmp.Or(code, fmt.Sprintf("status %d", status))+": "+told.Message, header)
 }
 
 func (b *s3Bucket) close() error {
-	b.http.GetTransport().CloseIdleConnections()
+	b.client.CloseIdleConnections()
 	return nil
 }

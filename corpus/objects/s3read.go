@@ -6,112 +6,110 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"time"
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/fault"
 )
 
 func (b *s3Bucket) List(ctx context.Context, prefix string, each func(corpus.Object) error) error {
-	in := &s3.ListObjectsV2Input{Bucket: &b.name, Prefix: &prefix}
+	query := url.Values{"list-type": {"2"}, "prefix": {prefix}}
 	for {
-		var page *s3.ListObjectsV2Output
-		err := b.retry(ctx, requestTimeout, func(within context.Context) (err error) {
-			page, err = b.client.ListObjectsV2(within, in)
-			return b.failed(ctx, err)
+		var page struct {
+			Contents []struct {
+				Key          string
+				Size         int64
+				LastModified time.Time
+				ETag         string
+			}
+			NextContinuationToken string
+		}
+		err := b.retry(ctx, requestTimeout, func(ctx context.Context) error {
+			page.Contents, page.NextContinuationToken = nil, ""
+			_, err := b.call(ctx, &s3Request{method: http.MethodGet, query: query}, &page)
+			return err
 		})
 		if err != nil {
 			return err
 		}
 		for _, o := range page.Contents {
-			found := corpus.Object{
-				Key: aws.ToString(o.Key), Size: aws.ToInt64(o.Size), ModTime: aws.ToTime(o.LastModified), Version: aws.ToString(o.ETag),
-			}
-			if err := each(found); err != nil {
+			if err := each(corpus.Object{Key: o.Key, Size: o.Size, ModTime: o.LastModified, Version: o.ETag}); err != nil {
 				return err
 			}
 		}
-		if in.ContinuationToken = page.NextContinuationToken; in.ContinuationToken == nil {
+		if page.NextContinuationToken == "" {
 			return nil
 		}
+		query.Set("continuation-token", page.NextContinuationToken)
 	}
 }
 
 func (b *s3Bucket) Stat(ctx context.Context, key string) (o corpus.Object, err error) {
-	err = b.retry(ctx, requestTimeout, func(within context.Context) error {
-		found, err := b.client.HeadObject(within, &s3.HeadObjectInput{Bucket: &b.name, Key: &key})
+	err = b.retry(ctx, requestTimeout, func(ctx context.Context) error {
+		r, err := b.do(ctx, &s3Request{method: http.MethodHead, key: key})
 		if err != nil {
-			return b.failed(ctx, err)
+			return err
 		}
-		o = corpus.Object{
-			Key: key, Size: aws.ToInt64(found.ContentLength), ModTime: aws.ToTime(found.LastModified), Version: aws.ToString(found.ETag),
-		}
-		return nil
+		o = corpus.Object{Key: key, Size: max(r.ContentLength, 0), ModTime: lastModified(r), Version: r.Header.Get("ETag")}
+		return r.Body.Close()
 	})
 	return o, err
 }
 
+// lastModified returns the time of an object; zero if the server does not report it.
+func lastModified(r *http.Response) time.Time {
+	at, _ := http.ParseTime(r.Header.Get("Last-Modified"))
+	return at
+}
+
 func (b *s3Bucket) Read(ctx context.Context, o corpus.Object, offset, length int64) (io.ReadCloser, error) {
-	in := &s3.GetObjectInput{Bucket: &b.name, Key: &o.Key, Range: aws.String(fmt.Sprintf("bytes=%d-%d", offset, offset+length-1))}
+	header := http.Header{"Range": {fmt.Sprintf("bytes=%d-%d", offset, offset+length-1)}}
 	if o.Version != "" {
-		in.IfMatch = &o.Version
+		header["If-Match"] = []string{o.Version}
 	}
-	out, err := b.client.GetObject(ctx, in)
+	r, err := b.do(ctx, &s3Request{method: http.MethodGet, key: o.Key, header: header})
 	if err != nil {
-		return nil, b.failed(ctx, err)
-	}
-	if err := checkAnswer(out, o, offset); err != nil {
-		_ = out.Body.Close() // none of its bytes are wanted
 		return nil, err
 	}
-	return out.Body, nil
+	if err := checkAnswer(r, o, offset); err != nil {
+		_ = r.Body.Close() // none of its bytes are wanted
+		return nil, err
+	}
+	return r.Body, nil
 }
 
 // checkAnswer checks the answer, because not every server supports conditions and ranges.
-func checkAnswer(out *s3.GetObjectOutput, o corpus.Object, offset int64) error {
-	if etag := aws.ToString(out.ETag); o.Version != "" && etag != "" && etag != o.Version {
+func checkAnswer(r *http.Response, o corpus.Object, offset int64) error {
+	if etag := r.Header.Get("ETag"); o.Version != "" && etag != "" && etag != o.Version {
 		return errChanged(nil)
 	}
-	answered := aws.ToString(out.ContentRange) // bytes FIRST-LAST/SIZE
+	answered := r.Header.Get("Content-Range") // bytes FIRST-LAST/SIZE
 	if offset > 0 && !strings.HasPrefix(answered, fmt.Sprintf("bytes %d-", offset)) {
 		return fault.Caused(fs.ErrInvalid, nil, "the server does not return the requested range of bytes; copy the data to a folder")
 	}
-	size := aws.ToInt64(out.ContentLength) // of the whole object, if the answer has no range
+	size := max(r.ContentLength, 0) // of the whole object, if the answer has no range
 	if _, of, ranged := strings.Cut(answered, "/"); ranged {
 		var err error
 		if size, err = strconv.ParseInt(of, 10, 64); err != nil {
 			size = o.Size // the server does not report it
 		}
 	}
-	if size != o.Size || o.Version == "" && !aws.ToTime(out.LastModified).Equal(o.ModTime) {
+	if size != o.Size || o.Version == "" && !lastModified(r).Equal(o.ModTime) {
 		return errChanged(nil)
 	}
 	return nil
 }
 
 func (b *s3Bucket) Remove(ctx context.Context, key string) error {
-	return b.retry(ctx, requestTimeout, func(within context.Context) error {
-		_, err := b.client.DeleteObject(within, &s3.DeleteObjectInput{Bucket: &b.name, Key: &key})
-		if err = b.failed(ctx, err); errors.Is(err, fs.ErrNotExist) {
+	return b.retry(ctx, requestTimeout, func(ctx context.Context) error {
+		_, err := b.call(ctx, &s3Request{method: http.MethodDelete, key: key}, nil)
+		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
 		return err
 	})
-}
-
-// failed adds a remedy to an error, unless the caller has ended the request.
-func (b *s3Bucket) failed(ctx context.Context, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case errors.Is(err, context.DeadlineExceeded):
-		return fault.Caused(corpus.ErrUnavailable, err, "no answer within %v; check the network and the endpoint", requestTimeout)
-	}
-	return explainS3(err)
 }

@@ -4,19 +4,18 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/xml"
 	"errors"
 	"io"
 	"io/fs"
+	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/s3/types"
-	"github.com/aws/smithy-go"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/alike-dev/alike/corpus"
@@ -48,7 +47,7 @@ func (b *s3Bucket) Upload(ctx context.Context, key string, r io.ReaderAt, size i
 	}
 	group, within := errgroup.WithContext(ctx)
 	group.SetLimit(s3Parallel)
-	for number := int32(1); int64(number-1)*part < size; number++ {
+	for number := 1; int64(number-1)*part < size; number++ {
 		start := int64(number-1) * part
 		group.Go(func() error {
 			return m.send(within, number, r, start, min(part, size-start))
@@ -64,52 +63,53 @@ func (b *s3Bucket) Upload(ctx context.Context, key string, r io.ReaderAt, size i
 // put makes an object in one request.
 func (b *s3Bucket) put(ctx context.Context, key string, r io.ReaderAt, size int64) error {
 	return b.retry(ctx, 0, func(ctx context.Context) error {
-		_, err := b.client.PutObject(ctx, &s3.PutObjectInput{
-			Bucket: &b.name, Key: &key, Body: io.NewSectionReader(r, 0, size), ContentType: aws.String(contentType),
-		})
-		return b.failed(ctx, err)
+		_, err := b.call(ctx, &s3Request{method: http.MethodPut, key: key, header: http.Header{"Content-Type": {contentType}}, body: io.NewSectionReader(r, 0, size)}, nil)
+		return err
 	})
 }
 
 // s3Parts is an upload in parts.
 type s3Parts struct {
-	b        *s3Bucket
-	key      string
-	id       *string
-	checksum types.ChecksumAlgorithm // "": none
+	b   *s3Bucket
+	key string
+	id  string
 
 	mu    sync.Mutex
 	size  int64 // of the parts sent so far
-	parts []types.CompletedPart
+	parts []s3Part
+}
+
+// s3Part is a part as the server knows it.
+type s3Part struct {
+	PartNumber     int
+	ETag           string
+	ChecksumSHA256 string `xml:",omitempty"`
 }
 
 // begin begins an upload in parts.
 func (b *s3Bucket) begin(ctx context.Context, key string) (*s3Parts, error) {
-	m := &s3Parts{b: b, key: key}
-	if b.client.Options().RequestChecksumCalculation != aws.RequestChecksumCalculationWhenRequired {
-		m.checksum = types.ChecksumAlgorithmCrc32
+	header := http.Header{"Content-Type": {contentType}}
+	if b.checksum {
+		header["X-Amz-Checksum-Algorithm"] = []string{"SHA256"}
 	}
-	err := b.retry(ctx, requestTimeout, func(within context.Context) error {
-		out, err := b.client.CreateMultipartUpload(within, &s3.CreateMultipartUploadInput{
-			Bucket: &b.name, Key: &key, ChecksumAlgorithm: m.checksum, ContentType: aws.String(contentType),
-		})
-		if err == nil {
-			m.id = out.UploadId
-		}
-		return b.failed(ctx, err)
+	var begun struct{ UploadId string }
+	err := b.retry(ctx, requestTimeout, func(ctx context.Context) error {
+		_, err := b.call(ctx, &s3Request{method: http.MethodPost, key: key, query: url.Values{"uploads": {""}}, header: header}, &begun)
+		return err
 	})
-	return m, err
+	return &s3Parts{b: b, key: key, id: begun.UploadId}, err
 }
 
 // send sends one part; numbers start at 1. Safe for concurrent use.
-func (m *s3Parts) send(ctx context.Context, number int32, r io.ReaderAt, start, size int64) error {
-	var out *s3.UploadPartOutput
+func (m *s3Parts) send(ctx context.Context, number int, r io.ReaderAt, start, size int64) error {
+	q := &s3Request{
+		method: http.MethodPut, key: m.key, body: io.NewSectionReader(r, start, size),
+		query: url.Values{"partNumber": {strconv.Itoa(number)}, "uploadId": {m.id}},
+	}
+	var header http.Header
 	err := m.b.retry(ctx, 0, func(ctx context.Context) (err error) {
-		out, err = m.b.client.UploadPart(ctx, &s3.UploadPartInput{
-			Bucket: &m.b.name, Key: &m.key, UploadId: m.id, PartNumber: &number, ChecksumAlgorithm: m.checksum,
-			Body: io.NewSectionReader(r, start, size),
-		})
-		return m.b.failed(ctx, err)
+		header, err = m.b.call(ctx, q, nil)
+		return err
 	})
 	if err != nil {
 		return err
@@ -117,24 +117,32 @@ func (m *s3Parts) send(ctx context.Context, number int32, r io.ReaderAt, start, 
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.size += size
-	m.parts = append(m.parts, types.CompletedPart{PartNumber: &number, ETag: out.ETag, ChecksumCRC32: out.ChecksumCRC32})
+	m.parts = append(m.parts, s3Part{number, header.Get("ETag"), q.checksum})
 	return nil
 }
 
 // complete turns the parts into an object, or removes them.
 func (m *s3Parts) complete(ctx context.Context) error {
-	slices.SortFunc(m.parts, func(a, b types.CompletedPart) int { return cmp.Compare(*a.PartNumber, *b.PartNumber) })
+	slices.SortFunc(m.parts, func(a, b s3Part) int { return cmp.Compare(a.PartNumber, b.PartNumber) })
+	body, err := xml.Marshal(struct {
+		XMLName xml.Name `xml:"http://s3.amazonaws.com/doc/2006-03-01/ CompleteMultipartUpload"`
+		Part    []s3Part
+	}{Part: m.parts})
+	if err != nil {
+		return err
+	}
 	tries := 0
-	err := m.b.retry(ctx, 0, func(ctx context.Context) error {
+	err = m.b.retry(ctx, 0, func(ctx context.Context) error {
 		tries++
-		_, err := m.b.client.CompleteMultipartUpload(ctx, &s3.CompleteMultipartUploadInput{
-			Bucket: &m.b.name, Key: &m.key, UploadId: m.id, MultipartUpload: &types.CompletedMultipartUpload{Parts: m.parts},
-		})
-		var api smithy.APIError
-		if tries > 1 && errors.As(err, &api) && api.ErrorCode() == "NoSuchUpload" && m.isThere(ctx) {
+		_, err := m.b.call(ctx, &s3Request{
+			method: http.MethodPost, key: m.key, query: url.Values{"uploadId": {m.id}},
+			body: io.NewSectionReader(bytes.NewReader(body), 0, int64(len(body))),
+		}, &struct{}{})
+		var told *s3Error
+		if tries > 1 && errors.As(err, &told) && told.Code == "NoSuchUpload" && m.isThere(ctx) {
 			return nil // only the answer to the first try was lost
 		}
-		return m.b.failed(ctx, err)
+		return err
 	})
 	if err != nil {
 		m.abort(ctx)
@@ -154,9 +162,8 @@ func (m *s3Parts) isThere(ctx context.Context) bool {
 func (m *s3Parts) abort(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTimeout)
 	defer cancel()
-	_, _ = m.b.client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{ // the caller reports the error that led here
-		Bucket: &m.b.name, Key: &m.key, UploadId: m.id,
-	})
+	// The caller reports the error that led here.
+	_, _ = m.b.call(ctx, &s3Request{method: http.MethodDelete, key: m.key, query: url.Values{"uploadId": {m.id}}}, nil)
 }
 
 // Create begins an object of unknown size, at most 50 GiB. It takes up to 15 MiB of
@@ -182,7 +189,7 @@ type s3Writer struct {
 
 	buf   []byte
 	parts *s3Parts // nil: nothing sent yet
-	next  int32    // number of the last part
+	next  int      // number of the last part
 	free  chan []byte
 	wg    sync.WaitGroup
 	ended bool

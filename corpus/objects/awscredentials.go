@@ -1,0 +1,284 @@
+package objects
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/credentials/ec2rolecreds"
+	"github.com/aws/aws-sdk-go-v2/credentials/endpointcreds"
+	"github.com/aws/aws-sdk-go-v2/credentials/processcreds"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/fault"
+)
+
+// AWS's library gets credentials from a program, a container or a machine. Its package that
+// chooses between them also links the clients of single sign-on, 2.2 MB that few runs need; so
+// that choice is made here, in the order of AWS's tools.
+
+// provider returns where the credentials come from. inURL: the URL names the profile, which
+// then counts more than the environment.
+func (p *awsProfile) provider(inURL bool) (aws.CredentialsProvider, error) {
+	if !inURL {
+		if found := fromEnvironment(); found != nil {
+			return found, nil
+		}
+		if file := os.Getenv("AWS_WEB_IDENTITY_TOKEN_FILE"); file != "" {
+			return p.webIdentity(file, os.Getenv("AWS_ROLE_ARN"), os.Getenv("AWS_ROLE_SESSION_NAME")), nil
+		}
+	}
+	return p.ofFiles(0)
+}
+
+// longestChain is how many profiles can stand one behind another.
+const longestChain = 8
+
+// ofFiles returns where the credentials of a profile come from.
+func (p *awsProfile) ofFiles(depth int) (aws.CredentialsProvider, error) {
+	s := p.settings
+	role := s["role_arn"]
+	if file := s["web_identity_token_file"]; file != "" && role != "" {
+		return p.webIdentity(file, role, s["role_session_name"]), nil
+	}
+	var base aws.CredentialsProvider
+	var err error
+	switch source := s["source_profile"]; {
+	case role == "":
+		return p.own()
+	case source == "" && s["credential_source"] != "":
+		base, err = sourced(s["credential_source"])
+	case source == "" || source == p.name:
+		base, err = p.own()
+	case depth == longestChain:
+		return nil, fmt.Errorf("the profiles of ~/.aws lead in a circle by source_profile (%s)", p.name)
+	default:
+		var from *awsProfile
+		if from, err = p.files.profile(source); err == nil {
+			from.region = p.region
+			base, err = from.ofFiles(depth + 1)
+		}
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case s["mfa_serial"] != "":
+		return nil, fmt.Errorf("profile %s needs a code (mfa_serial), for which alike does not ask; %s", p.name, byProcess)
+	}
+	return p.assumed(role, base), nil
+}
+
+// byProcess is the way round what only AWS's own tools can do.
+const byProcess = "make another profile, with aws configure export-credentials of this one as its credential_process, and name that"
+
+// own returns the credentials that a profile has without a role.
+func (p *awsProfile) own() (aws.CredentialsProvider, error) {
+	s := p.settings
+	switch {
+	case s["aws_access_key_id"] != "" && s["aws_secret_access_key"] != "":
+		return credentials.NewStaticCredentialsProvider(s["aws_access_key_id"], s["aws_secret_access_key"], s["aws_session_token"]), nil
+	case s["credential_process"] != "":
+		return cached(processcreds.NewProvider(s["credential_process"])), nil
+	case s["sso_session"] != "" || s["sso_start_url"] != "" || s["login_session"] != "":
+		return nil, fmt.Errorf("profile %s signs in by a browser (single sign-on), which alike cannot; %s", p.name, byProcess)
+	}
+	return ofMachine()
+}
+
+// fromEnvironment returns the credentials of the environment, nil if there are none.
+func fromEnvironment() aws.CredentialsProvider {
+	id := cmp.Or(os.Getenv("AWS_ACCESS_KEY_ID"), os.Getenv("AWS_ACCESS_KEY"))
+	secret := cmp.Or(os.Getenv("AWS_SECRET_ACCESS_KEY"), os.Getenv("AWS_SECRET_KEY"))
+	if id == "" || secret == "" {
+		return nil
+	}
+	return credentials.NewStaticCredentialsProvider(id, secret, os.Getenv("AWS_SESSION_TOKEN"))
+}
+
+// sourced returns the credentials that credential_source names.
+func sourced(from string) (aws.CredentialsProvider, error) {
+	switch from {
+	case "Environment":
+		if found := fromEnvironment(); found != nil {
+			return found, nil
+		}
+		return nil, errors.New("credential_source is Environment, but AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set")
+	case "EcsContainer":
+		return ofMachine()
+	case "Ec2InstanceMetadata":
+		return cached(ec2rolecreds.New()), nil
+	}
+	return nil, fmt.Errorf("credential_source is %q; say Environment, EcsContainer or Ec2InstanceMetadata", from)
+}
+
+// ofMachine returns the credentials of the container, or of the machine.
+func ofMachine() (aws.CredentialsProvider, error) {
+	address := os.Getenv("AWS_CONTAINER_CREDENTIALS_FULL_URI")
+	if path := os.Getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"); path != "" {
+		address = "http://169.254.170.2" + path
+	}
+	if address == "" {
+		return cached(ec2rolecreds.New()), nil
+	}
+	if err := checkContainer(address); err != nil {
+		return nil, err
+	}
+	return cached(endpointcreds.New(address, func(o *endpointcreds.Options) {
+		o.AuthorizationToken = os.Getenv("AWS_CONTAINER_AUTHORIZATION_TOKEN")
+		if file := os.Getenv("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"); file != "" {
+			o.AuthorizationTokenProvider = endpointcreds.TokenProviderFunc(func() (string, error) {
+				token, err := os.ReadFile(file)
+				return strings.TrimSpace(string(token)), err
+			})
+		}
+	})), nil
+}
+
+// checkContainer refuses to send the token of a container to other machines unencrypted.
+func checkContainer(address string) error {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme == "https" {
+		return err
+	}
+	ip := net.ParseIP(u.Hostname())
+	switch {
+	case u.Hostname() == "localhost", ip.IsLoopback():
+		return nil
+	case ip != nil && (ip.String() == "169.254.170.2" || ip.String() == "169.254.170.23" || ip.String() == "fd00:ec2::23"):
+		return nil
+	}
+	return fmt.Errorf("AWS_CONTAINER_CREDENTIALS_FULL_URI is %s; give an address of this machine or one with https", address)
+}
+
+// cached keeps credentials until a minute before they expire.
+func cached(from aws.CredentialsProvider) aws.CredentialsProvider {
+	return aws.NewCredentialsCache(from, func(o *aws.CredentialsCacheOptions) { o.ExpiryWindow = time.Minute })
+}
+
+// assumed returns the credentials of a role, assumed with others.
+func (p *awsProfile) assumed(role string, with aws.CredentialsProvider) aws.CredentialsProvider {
+	form := url.Values{
+		"Action": {"AssumeRole"}, "RoleArn": {role}, "RoleSessionName": {sessionName(p.settings["role_session_name"])},
+		"DurationSeconds": {cmp.Or(p.settings["duration_seconds"], "900")},
+	}
+	if id := p.settings["external_id"]; id != "" {
+		form.Set("ExternalId", id)
+	}
+	return cached(&awsRole{address: p.serverOfRoles(), region: p.region, form: form, with: with})
+}
+
+// webIdentity returns the credentials of a role, assumed with the token of a file.
+func (p *awsProfile) webIdentity(file, role, session string) aws.CredentialsProvider {
+	form := url.Values{"Action": {"AssumeRoleWithWebIdentity"}, "RoleArn": {role}, "RoleSessionName": {sessionName(session)}}
+	return cached(&awsRole{address: p.serverOfRoles(), form: form, tokenFile: file})
+}
+
+// sessionName returns a name under which AWS records what is done in a role.
+func sessionName(name string) string {
+	return cmp.Or(name, "alike-"+strconv.FormatInt(time.Now().UnixNano(), 10))
+}
+
+func (p *awsProfile) serverOfRoles() string {
+	return cmp.Or(p.endpoint("sts"), "https://sts."+p.region+"."+domainOf(p.region))
+}
+
+// awsRole gets the credentials of a role by a request to AWS's Security Token Service.
+type awsRole struct {
+	address, region string
+	form            url.Values
+	with            aws.CredentialsProvider // nil: a token takes the place of the signature
+	tokenFile       string
+}
+
+// Retrieve gets new credentials.
+func (a *awsRole) Retrieve(ctx context.Context) (found aws.Credentials, err error) {
+	err = usualPatience.retry(ctx, requestTimeout, func(ctx context.Context) error {
+		found, err = a.ask(ctx)
+		return err
+	})
+	return found, err
+}
+
+func (a *awsRole) ask(ctx context.Context) (found aws.Credentials, err error) {
+	a.form.Set("Version", "2011-06-15")
+	if a.tokenFile != "" {
+		token, err := os.ReadFile(a.tokenFile) // it is renewed from time to time
+		if err != nil {
+			return found, err
+		}
+		a.form.Set("WebIdentityToken", strings.TrimSpace(string(token)))
+	}
+	body := a.form.Encode()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(a.address, "/")+"/", strings.NewReader(body))
+	if err != nil {
+		return found, err
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if a.with != nil {
+		with, err := a.with.Retrieve(ctx)
+		if err != nil {
+			return found, err
+		}
+		sum := sha256.Sum256([]byte(body))
+		if err := v4.NewSigner().SignHTTP(ctx, with, r, hex.EncodeToString(sum[:]), "sts", a.region, time.Now()); err != nil {
+			return found, err
+		}
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return found, unreachable(err, "AWS_REGION")
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(answer.Body, 1<<20))
+	if err != nil {
+		return found, unreachable(err, "AWS_REGION")
+	}
+	return readRole(answer, text)
+}
+
+// readRole reads the credentials of an answer.
+func readRole(answer *http.Response, text []byte) (found aws.Credentials, err error) {
+	type received struct {
+		AccessKeyId, SecretAccessKey, SessionToken string
+		Expiration                                 time.Time
+	}
+	var told struct {
+		Error   s3Error  // of an answer without success
+		Role    received `xml:"AssumeRoleResult>Credentials"`
+		ByToken received `xml:"AssumeRoleWithWebIdentityResult>Credentials"`
+	}
+	err = xml.NewDecoder(bytes.NewReader(text)).Decode(&told)
+	told.Error.status = answer.StatusCode
+	switch {
+	case isPassing(answer.StatusCode):
+		return found, refused(&told.Error, told.Error.Error(), answer.Header)
+	case answer.StatusCode != http.StatusOK:
+		return found, fmt.Errorf("the role cannot be assumed: %w", &told.Error)
+	case err != nil:
+		return found, fault.Caused(corpus.ErrUnavailable, err, "the answer of the server breaks off or is no XML; check the network")
+	}
+	got := told.Role
+	if got.AccessKeyId == "" {
+		got = told.ByToken
+	}
+	return aws.Credentials{
+		AccessKeyID: got.AccessKeyId, SecretAccessKey: got.SecretAccessKey, SessionToken: got.SessionToken,
+		CanExpire: true, Expires: got.Expiration, Source: "role",
+	}, nil
+}
