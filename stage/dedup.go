@@ -17,7 +17,7 @@ func members(t *task) (err error) {
 	if err != nil {
 		return err
 	}
-	reps, err := representatives(t)
+	reps, err := t.sortedBy(2, 0, 8, Copies)
 	if err != nil {
 		return errors.Join(err, labels.Close())
 	}
@@ -83,14 +83,7 @@ func appendCard(t *task, dst, card []byte, other bool) ([]byte, error) {
 
 // sendStarEdges sends the edges whose first document belongs to the task to the task of their cluster.
 func sendStarEdges(t *task, labels *extsort.Sorted) error {
-	edges, err := t.space.Sorted(t.ctx, t.space.Sorting("edges", 4, 64), func(to *extsort.Appender) error {
-		for _, s := range [...]Stream{Edges, when(t.plan.comparesHot(), HotEdges)} {
-			if err := t.each(s, func(r row) error { return to.Add(r.words[0], r.words[1]) }); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	edges, err := t.sorted(4, Edges, when(t.plan.comparesHot(), HotEdges))
 	if err != nil {
 		return err
 	}
@@ -103,13 +96,6 @@ func sendStarEdges(t *task, labels *extsort.Sorted) error {
 		return t.out.add(StarEdges, t.plan.hashed(l), nil, l, e.Key, e.Value)
 	})
 	return errors.Join(err, label.Close(), edges.Close())
-}
-
-// representatives returns the representatives of copies. Key: the copy, Value: its representative.
-func representatives(t *task) (*extsort.Sorted, error) {
-	return t.space.Sorted(t.ctx, t.space.Sorting("copies", 8, 64), func(to *extsort.Appender) error {
-		return t.each(Copies, func(r row) error { return to.Add(r.words[2], r.words[0]) })
-	})
 }
 
 // member is a row of Members.

@@ -50,7 +50,7 @@ func newClassed(t *task, of ...Stream) (*classed, error) {
 	if err != nil {
 		return nil, err
 	}
-	copies, err := t.sorted(4, Copies)
+	copies, err := t.sortedBy(0, 2, 4, Copies)
 	if err != nil {
 		return nil, errors.Join(err, rows.close())
 	}
@@ -102,12 +102,7 @@ func left(t *task) error {
 // sendCopyPairs makes the pairs within classes.
 func sendCopyPairs(t *task, copies *extsort.Sorted) error {
 	of := t.plan.edges.Threshold.Measure()
-	sizes, err := t.space.Sorted(t.ctx, t.space.Sorting("sizes", 8, 64), func(to *extsort.Appender) error {
-		if of != measure.Overlap {
-			return nil
-		}
-		return t.each(Copies, func(r row) error { return to.Add(r.words[0], r.words[1]) })
-	})
+	sizes, err := t.sorted(8, when(of == measure.Overlap, Copies))
 	if err != nil {
 		return err
 	}
