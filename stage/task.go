@@ -85,7 +85,7 @@ func (t *task) sorted(share int64, streams ...Stream) (*extsort.Sorted, error) {
 	return t.sortedBy(0, 1, share, streams...)
 }
 
-// sortedBy is sorted by the word with index key, with the one with index value, or the last one, as the value.
+// sortedBy sorts rows by the word with index key. The value is the word with index value, or the last one.
 func (t *task) sortedBy(key, value int, share int64, streams ...Stream) (*extsort.Sorted, error) {
 	return t.space.Sorted(t.ctx, t.space.Sorting("rows", share, 64), func(to *extsort.Appender) error {
 		for _, s := range streams {
