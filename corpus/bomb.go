@@ -1,6 +1,8 @@
 package corpus
 
 import (
+	"bytes"
+
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/setting"
 )
@@ -37,6 +39,15 @@ type expansion struct {
 func (e *expansion) add(records, bytes int64) {
 	e.records += records
 	e.bytes += bytes
+}
+
+// tally counts data, the whole lines of a block, as idle if all of them are blank.
+func (e *expansion) tally(k *kind, data []byte) {
+	if k.blank == nil || len(bytes.TrimLeft(data, k.blanks+"\n")) > 0 {
+		e.idle = 0
+		return
+	}
+	e.idle += int64(len(data))
 }
 
 // problem returns an error if the file seems to be made to expand without end, otherwise

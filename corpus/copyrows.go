@@ -48,7 +48,7 @@ func CopyRows(ctx context.Context, to io.Writer, s Source, o Options, c RowCopy,
 	pf.Room = c.PageMemory
 	err = pf.Copy(ctx, to, c.Threads, f.o.MaxRecord, known, keep)
 	if err != nil && isParquetProblem(err) {
-		return f.parquetProblem(fmt.Errorf("rows cannot be copied: %w", err), -1)
+		return parquetProblem(f, fmt.Errorf("rows cannot be copied: %w", err), -1)
 	}
 	return err
 }
@@ -69,7 +69,7 @@ func WholeRows(ctx context.Context, s Source, o Options) (rows int64, damage *Pr
 	case !isParquetProblem(err) || errors.Is(err, ErrUnavailable):
 		return 0, nil, err
 	}
-	return rows, f.parquetProblem(err, rows), nil
+	return rows, parquetProblem(f, err, rows), nil
 }
 
 // openRows opens a Parquet file for all of its columns.
@@ -81,7 +81,7 @@ func openRows(ctx context.Context, s Source, o Options) (*File, error) {
 		return nil, &Problem{Path: s.Label(), Err: fault.Because(ErrUnsupported, "cannot be copied by rows: its format is %s", s.Format)}
 	}
 	f := &File{ctx: ctx, src: s, o: o.withDefaults(), kind: s.Format.kind()}
-	if _, err := f.parquetBytes(); err != nil {
+	if _, err := parquetBytes(f); err != nil {
 		f.Close()
 		return nil, err
 	}

@@ -45,8 +45,6 @@ type cutter struct {
 	garbage  error // what follows the stream, which is complete; to be returned after all records
 }
 
-func (c *cutter) init(f *File) { c.f = f }
-
 // finish returns the result of Next when nothing is left.
 func (c *cutter) finish() error {
 	c.done = true
@@ -87,7 +85,9 @@ func (c *cutter) damage(cause error) error {
 	} else if c.f.kind.whole {
 		where = "in the document"
 	}
-	if c.lines > 0 && c.unchecked(cause) {
+	// The place is unknown if a checksum of all bytes read has found the damage, or if that comes after bytes that no
+	// checksum covers. Of units with checksums, a damaged one is not used.
+	if unchecked, summed := codec.IsUnchecked(cause); c.lines > 0 && (unchecked || summed && c.f.stream != nil) {
 		where = fmt.Sprintf("any of the records up to line %d may be wrong, those after it are lost", c.lines)
 		text += ","
 	}
@@ -99,13 +99,6 @@ func (c *cutter) damage(cause error) error {
 		cause = io.ErrUnexpectedEOF
 	}
 	return &Problem{Path: c.f.src.Label(), Line: c.lines, Offset: c.offset, Err: fault.Caused(kind, cause, "%s %s; %s", text, where, remedy)}
-}
-
-// unchecked reports whether the place of the damage is unknown: a checksum of all bytes
-// read has found it, or it comes after bytes that no checksum covers.
-func (c *cutter) unchecked(damage error) bool {
-	unchecked, summed := codec.IsUnchecked(damage)
-	return unchecked || summed && c.f.stream != nil // a damaged unit is not used
 }
 
 // boundary returns the length of the whole records at the start of buf. from: buf[:from]
@@ -125,7 +118,7 @@ func (c *cutter) boundary(buf []byte, from int, eof bool) (n int, long bool) {
 		return n, false
 	}
 	if e := c.f.encoding; e.Wide() {
-		n, long = c.wholeRecords(e.AppendNarrow(nil, c.whole(buf, eof)), from/2, limit/2, eof)
+		n, long = c.wholeRecords(e.AppendNarrow(nil, wholeCharacters(buf, eof)), from/2, limit/2, eof)
 		return min(2*n, len(buf)), long
 	}
 	return c.wholeRecords(buf, from, limit, eof)
@@ -186,15 +179,12 @@ func (c *cutter) lineLength(buf []byte) int {
 	return len(buf)
 }
 
-// holdFrom is the least length of a record's beginning that is held.
-func (c *cutter) holdFrom() int { return 4 * c.f.o.BlockSize }
-
 // hold holds buf, the beginning of a record or its continuation, and returns true if buf
 // is long enough to be held. A CSV record of several lines is not held, because it may
 // turn out to be malformed, which would make each of its lines a record. Nor is one in
 // UTF-16, of which a part may end within a character.
 func (c *cutter) hold(buf []byte) bool {
-	if len(buf) < c.holdFrom() || c.f.encoding.Wide() || c.f.kind.quoted && bytes.IndexByte(buf, '\n') >= 0 {
+	if len(buf) < 4*c.f.o.BlockSize || c.f.encoding.Wide() || c.f.kind.quoted && bytes.IndexByte(buf, '\n') >= 0 {
 		return false
 	}
 	c.held.Add(buf)
@@ -243,8 +233,8 @@ func (c *cutter) take(b *Block, buf []byte, n int, long bool) {
 	}
 	b.setLines(c.f.encoding)
 	c.lines += b.Lines
-	c.tally(b.data)
 	c.expanded.add(b.Lines, int64(n))
+	c.expanded.tally(c.f.kind, b.data)
 	if long {
 		c.expanded.idle = c.held.Size
 		c.offset += c.held.Size
@@ -308,16 +298,6 @@ func (c *cutter) dropped(fresh []byte) []byte {
 	return fresh
 }
 
-// tally counts data, the whole lines of a block, as idle if all of them are blank.
-func (c *cutter) tally(data []byte) {
-	k := c.f.kind
-	if k.blank == nil || len(bytes.TrimLeft(data, k.blanks+"\n")) > 0 {
-		c.expanded.idle = 0
-		return
-	}
-	c.expanded.idle += int64(len(data))
-}
-
 // bomb reports whether the file seems to be made to expand without end; if so, it also
 // ends the file.
 func (c *cutter) bomb() bool {
@@ -334,8 +314,8 @@ func (c *cutter) bomb() bool {
 	return true
 }
 
-// whole returns buf without half a character at its end, unless that is the end of the stream.
-func (c *cutter) whole(buf []byte, eof bool) []byte {
+// wholeCharacters returns buf without half a character at its end, unless that is the end of the stream.
+func wholeCharacters(buf []byte, eof bool) []byte {
 	if eof {
 		return buf
 	}

@@ -33,14 +33,9 @@ type File struct {
 	columns     *table.Columns
 	comma       byte // separates the columns of csv
 
-	// Plain files of lines: see plain.go.
-	plain   bool
-	start   int64 // after the header
-	blocks  int64
-	claimed atomic.Int64
-	failed  atomic.Bool
-
-	parquet *parquetRows // see parquet.go
+	failed  atomic.Bool  // nothing more is read
+	plain   *plainBlocks // of a plain file of lines
+	parquet *parquetRows // of a Parquet file
 
 	// Everything else: see stream.go and units.go.
 	mu      sync.Mutex                  // held while a unit is claimed, or a stream is read
@@ -76,8 +71,8 @@ func (f *File) BytesRead() int64 {
 	if f.parquet != nil { // counts skipped parts as read
 		return int64(f.parquet.r.Progress() * float64(f.size))
 	}
-	if f.plain {
-		return min(f.claimed.Load()*int64(f.o.BlockSize), f.size)
+	if p := f.plain; p != nil {
+		return min(p.claimed.Load()*int64(f.o.BlockSize), f.size)
 	}
 	return f.read.Load()
 }

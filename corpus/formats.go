@@ -38,7 +38,7 @@ var kinds = []kind{
 	},
 	{
 		Format: Parquet, endings: []string{".parquet"}, packed: true, told: true,
-		open: (*File).openParquet, cut: (*Parser).nextFrame, parse: (*Parser).parseFrame, names: singleColumns,
+		open: openParquet, cut: (*Parser).nextFrame, parse: (*Parser).parseFrame, names: singleColumns,
 	},
 	{Format: Lines, stream: "txt", parse: (*Parser).parseLine},
 	{Format: Text, stream: "txt", whole: true, told: true, parse: (*Parser).parseText},

@@ -61,11 +61,11 @@ func (f *File) openBytes() (io.Reader, error) {
 // setUp chooses the way of reading and reads the header.
 func (f *File) setUp(r io.Reader) error {
 	regular := f.file != nil
-	f.cut.init(f)
+	f.cut.f = f
 	f.turn.init()
 	compressed := f.src.Compression != Plain
-	f.plain = regular && !compressed && !f.kind.whole && !f.kind.quoted
-	if f.plain {
+	plain := regular && !compressed && !f.kind.whole && !f.kind.quoted
+	if plain {
 		if err := f.look(); err != nil {
 			return err
 		}
@@ -83,12 +83,8 @@ func (f *File) setUp(r io.Reader) error {
 			return err
 		}
 	}
-	if f.plain = f.plain && !f.encoding.Wide(); f.plain {
-		f.start = int64(len(f.header))
-		if f.anyBlock {
-			f.o.BlockSize = blockSizeFor(f.size)
-		}
-		f.blocks = (f.size - f.start + int64(f.o.BlockSize) - 1) / int64(f.o.BlockSize)
+	if plain && !f.encoding.Wide() {
+		f.plain = newPlainBlocks(f)
 	}
 	return nil
 }
@@ -128,7 +124,7 @@ func (f *File) Close() error {
 		f.stream.Release()
 		f.stream = nil
 	}
-	f.plain, f.cut.done, f.units = false, true, nil
+	f.plain, f.cut.done, f.units = nil, true, nil
 	if f.parquet != nil {
 		f.failed.Store(true)
 		return f.parquet.close()
@@ -176,8 +172,8 @@ func (f *File) next(b *Block) error {
 	switch {
 	case f.parquet != nil:
 		return f.nextParquet(b)
-	case f.plain:
-		return f.nextPlain(b)
+	case f.plain != nil:
+		return f.plain.next(b)
 	case f.units != nil:
 		return f.nextUnit(b)
 	}

@@ -28,10 +28,10 @@ type parquetRows struct {
 }
 
 // openParquet reads the metadata at the end of the file.
-func (f *File) openParquet() error {
-	f.cut.init(f)
+func openParquet(f *File) error {
+	f.cut.f = f
 	f.turn.init()
-	p, err := f.parquetBytes()
+	p, err := parquetBytes(f)
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (f *File) openParquet() error {
 		if at < 0 && !text && !pf.Holds(name) {
 			return -1, nil
 		}
-		if err := f.checkColumn(pf, name, at, text); err != nil {
+		if err := checkColumn(f, pf, name, at, text); err != nil {
 			return -1, err
 		}
 		for i, c := range columns {
@@ -71,7 +71,7 @@ func (f *File) openParquet() error {
 		p.Fields = append(p.Fields, at)
 	}
 	if p.r, err = pf.NewReader(columns, f.o.BlockSize, f.o.MaxRecord); err != nil {
-		return f.parquetProblem(err, -1)
+		return parquetProblem(f, err, -1)
 	}
 	f.columns.Names = pf.Names()
 	return nil
@@ -89,7 +89,7 @@ func singleColumns(f *File, add func([]string)) error {
 
 // parquetBytes opens the bytes of a Parquet file and reads its metadata. They are closed
 // with f.
-func (f *File) parquetBytes() (*parquetRows, error) {
+func parquetBytes(f *File) (*parquetRows, error) {
 	switch {
 	case f.src.Compression != Plain:
 		return nil, &Problem{Path: f.src.Label(), Err: errPacked}
@@ -102,7 +102,7 @@ func (f *File) parquetBytes() (*parquetRows, error) {
 	}
 	f.parquet, f.size = &parquetRows{bytes: at, Columns: rowframe.Columns{ID: -1}}, at.Size()
 	if f.parquet.f, err = parquetfile.Open(at, at.Size()); err != nil {
-		return nil, f.parquetProblem(err, -1)
+		return nil, parquetProblem(f, err, -1)
 	}
 	return f.parquet, nil
 }
@@ -117,7 +117,7 @@ func (p *parquetRows) close() error {
 }
 
 // checkColumn checks that a column can be read.
-func (f *File) checkColumn(pf *parquetfile.File, name string, at int, text bool) error {
+func checkColumn(f *File, pf *parquetfile.File, name string, at int, text bool) error {
 	problem := func(kind error, format string, args ...any) error {
 		return &Problem{Path: f.src.Label(), Err: fault.Because(kind, format, args...)}
 	}
@@ -144,7 +144,7 @@ func (f *File) checkColumn(pf *parquetfile.File, name string, at int, text bool)
 
 // parquetProblem turns an error of package parquetfile into a Problem. row is the first
 // lost row, -1 if all are lost.
-func (f *File) parquetProblem(err error, row int64) *Problem {
+func parquetProblem(f *File, err error, row int64) *Problem {
 	kind, remedy := ErrCorrupt, setting.Textf("get a whole copy of the file")
 	switch {
 	case errors.Is(err, parquetfile.ErrNotParquet):
@@ -194,7 +194,7 @@ func (f *File) nextParquet(b *Block) error {
 		defer f.mu.Unlock()
 		f.turn.wait(f.unitSeq)
 		if err != io.EOF && !c.done && c.err == nil && !c.bomb() {
-			c.err = f.parquetProblem(err, c.lines)
+			c.err = parquetProblem(f, err, c.lines)
 		}
 		return c.finish()
 	}
@@ -222,7 +222,7 @@ func (f *File) nextParquet(b *Block) error {
 	c.lines += int64(rows)
 	if err != nil {
 		f.failed.Store(true)
-		c.err = f.parquetProblem(err, c.lines)
+		c.err = parquetProblem(f, err, c.lines)
 		if rows == 0 {
 			return c.finish()
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"slices"
+	"sync/atomic"
 
 	"github.com/alike-dev/alike/internal/fault"
 )
@@ -39,19 +40,36 @@ func blockSizeFor(size int64) int {
 	return int(min(max(size/fewBlocks, leastBlock), DefaultBlockSize))
 }
 
-func (f *File) nextPlain(b *Block) error {
-	k := f.claimed.Add(1) - 1
-	for f.skip != nil && k < f.blocks && f.skip(k) {
-		k = f.claimed.Add(1) - 1
+// plainBlocks are the blocks of a plain file of lines.
+type plainBlocks struct {
+	f       *File
+	start   int64 // after the header
+	n       int64
+	claimed atomic.Int64
+}
+
+func newPlainBlocks(f *File) *plainBlocks {
+	if f.anyBlock {
+		f.o.BlockSize = blockSizeFor(f.size)
 	}
-	if k >= f.blocks || f.failed.Load() {
+	start := int64(len(f.header))
+	return &plainBlocks{f: f, start: start, n: (f.size - start + int64(f.o.BlockSize) - 1) / int64(f.o.BlockSize)}
+}
+
+func (p *plainBlocks) next(b *Block) error {
+	f := p.f
+	k := p.claimed.Add(1) - 1
+	for f.skip != nil && k < p.n && f.skip(k) {
+		k = p.claimed.Add(1) - 1
+	}
+	if k >= p.n || f.failed.Load() {
 		return io.EOF
 	}
 	b.Seq = k
 	if k == 0 {
 		b.firstLine = f.headerLines
 	}
-	lo := f.start + k*int64(f.o.BlockSize)
+	lo := p.start + k*int64(f.o.BlockSize)
 	hi := min(lo+int64(f.o.BlockSize), f.size)
 	from := lo
 	if k > 0 {
@@ -69,7 +87,7 @@ func (f *File) nextPlain(b *Block) error {
 			return nil // no record starts here
 		}
 	}
-	end, err := f.recordEnd(b, &buf, from, begin, hi)
+	end, err := p.recordEnd(b, &buf, from, begin, hi)
 	if err != nil {
 		return err
 	}
@@ -82,7 +100,8 @@ func (f *File) nextPlain(b *Block) error {
 // recordEnd returns the index in buf after the last record that starts before hi; it
 // reads more bytes if necessary. If that record is over MaxRecord, the end is before it
 // and b.tail is set.
-func (f *File) recordEnd(b *Block, buf *[]byte, from int64, begin int, hi int64) (int, error) {
+func (p *plainBlocks) recordEnd(b *Block, buf *[]byte, from int64, begin int, hi int64) (int, error) {
+	f := p.f
 	if hi == f.size {
 		return len(*buf), nil
 	}
@@ -91,7 +110,7 @@ func (f *File) recordEnd(b *Block, buf *[]byte, from int64, begin int, hi int64)
 		return last + i + 1, nil
 	}
 	start := max(bytes.LastIndexByte((*buf)[:last], '\n')+1, begin)
-	end, err := f.findLineEnd(b, from+int64(len(*buf)), from+int64(start)+f.o.MaxRecord)
+	end, err := p.findLineEnd(b, from+int64(len(*buf)), from+int64(start)+f.o.MaxRecord)
 	if err != nil {
 		return 0, err
 	}
@@ -109,7 +128,8 @@ func (f *File) recordEnd(b *Block, buf *[]byte, from int64, begin int, hi int64)
 
 // findLineEnd returns the place after the first line end at or after pos (the
 // end of the file counts as one), or -1 if it is beyond limit.
-func (f *File) findLineEnd(b *Block, pos, limit int64) (int64, error) {
+func (p *plainBlocks) findLineEnd(b *Block, pos, limit int64) (int64, error) {
+	f := p.f
 	for size := int64(firstSearch); pos < f.size; size = min(2*size, mostSearch) {
 		if pos > limit {
 			return -1, nil

@@ -161,7 +161,7 @@ func (c *cutter) headerLength(buf []byte) int {
 	if !e.Wide() {
 		return c.tableStart(buf, e.Len(), c.f.o.MaxRecord)
 	}
-	return min(2*c.tableStart(e.AppendNarrow(nil, c.whole(buf, c.eof)), 1, c.f.o.MaxRecord/2), len(buf))
+	return min(2*c.tableStart(e.AppendNarrow(nil, wholeCharacters(buf, c.eof)), 1, c.f.o.MaxRecord/2), len(buf))
 }
 
 // tableStart is headerLength for a file whose characters take a byte and more, from pos on, behind the mark.

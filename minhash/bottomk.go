@@ -229,9 +229,8 @@ func (s Scheme) AppendHashes(dst []uint64, sig []uint32) []uint64 {
 	return dst
 }
 
-// appendHashBytes packs a signature: the words that are not padding.
-func (s Scheme) appendHashBytes(dst []byte, sig []uint32) []byte {
-	width := int(s.bits / 32)
+// appendHashBytes packs a signature of hashes of width words: those that are not padding.
+func appendHashBytes(dst []byte, sig []uint32, width int) []byte {
 	for ; len(sig) > 0 && !isPadding(sig[:width]); sig = sig[width:] {
 		for _, word := range sig[:width] {
 			dst = binary.LittleEndian.AppendUint32(dst, word)
@@ -246,7 +245,7 @@ func isPadding(words []uint32) bool {
 }
 
 // decodeHashes undoes appendHashBytes.
-func (s Scheme) decodeHashes(dst []uint32, src []byte) ([]uint32, error) {
+func decodeHashes(s Scheme, dst []uint32, src []byte) ([]uint32, error) {
 	size := int(s.bits / 8)
 	if len(src) > s.BinarySize() || len(src)%size != 0 {
 		return dst, fmt.Errorf("minhash: packed signature of %d bytes, want %d or less, and whole hashes of %d, for %s",
@@ -293,18 +292,16 @@ func (s Scheme) FeatureHash() string {
 
 // HasBands reports whether signatures of the scheme have components, whose agreement
 // estimates the similarity and which can be cut into bands. Those of bottom-k have none.
-func (s Scheme) HasBands() bool { return !s.isBottomK() }
-
-func (s Scheme) isBottomK() bool { return s.method >= methodBottomKXXH3 }
+func (s Scheme) HasBands() bool { return s.method < methodBottomKXXH3 }
 
 func (s Scheme) mustBeBottomK() {
-	if !s.isBottomK() {
+	if s.HasBands() {
 		panic("minhash: a bottom-k method used with " + s.String())
 	}
 }
 
 func (s Scheme) mustHaveBands() {
-	if s.isBottomK() {
+	if !s.HasBands() {
 		panic("minhash: components are asked for of " + s.String() + ", which has none")
 	}
 }

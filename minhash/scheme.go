@@ -49,7 +49,7 @@ const (
 	methodXOR
 	methodPlainXOR
 	methodWeighted
-	methodBottomKXXH3 // bottom-k from here on, see isBottomK
+	methodBottomKXXH3 // bottom-k from here on, see HasBands
 	methodBottomKFNV
 	methodBottomKListing
 )

@@ -26,7 +26,7 @@ func (s Scheme) Equal(a, b []uint32) int {
 // for every scheme: Estimate of Equal, or for bottom-k the share of [SharedOfSmallest].
 // O(K); for bottom-k it allocates.
 func (s Scheme) Similarity(a, b []uint32) float64 {
-	if !s.isBottomK() {
+	if s.HasBands() {
 		return s.Estimate(s.Equal(a, b))
 	}
 	shared, of := SharedOfSmallest(s.AppendHashes(nil, a), s.AppendHashes(nil, b), s.K())
@@ -85,8 +85,8 @@ func (s Scheme) MinEqual(threshold float64) int {
 // Bits/8 bytes each in little-endian order. It panics when sig is not of length Words.
 func (s Scheme) AppendBinary(dst []byte, sig []uint32) []byte {
 	checkLength(sig, s.Words())
-	if s.isBottomK() {
-		return s.appendHashBytes(dst, sig)
+	if !s.HasBands() {
+		return appendHashBytes(dst, sig, int(s.bits/32))
 	}
 	var acc uint64
 	var filled uint
@@ -107,8 +107,8 @@ func (s Scheme) AppendBinary(dst []byte, sig []uint32) []byte {
 // does not have BinarySize bytes, or has ones in unused bits; or, for bottom-k, when it
 // is longer or ends within a hash, or hashes do not ascend.
 func (s Scheme) DecodeBinary(dst []uint32, src []byte) ([]uint32, error) {
-	if s.isBottomK() {
-		return s.decodeHashes(dst, src)
+	if !s.HasBands() {
+		return decodeHashes(s, dst, src)
 	}
 	if len(src) != s.BinarySize() {
 		return dst, fmt.Errorf("minhash: packed signature of %d bytes, want %d for %s", len(src), s.BinarySize(), s)

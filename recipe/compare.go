@@ -21,7 +21,7 @@ type Comparer struct {
 // NewComparer returns a comparer. With rate every pair matches, whatever its similarity. A
 // recipe that decides nothing rates pairs by signatures.
 func (r Recipe) NewComparer(rate bool) *Comparer {
-	c := &Comparer{threshold: r.threshold, banded: r.banded(), rate: rate || r.verify == None || r.decision == byNothing}
+	c := &Comparer{threshold: r.threshold, banded: banded(r.sketch), rate: rate || r.verify == None || r.decision == byNothing}
 	if s, ok := r.sketch.(Estimating); ok && c.banded == nil {
 		c.estimate = s.Similarity
 	}

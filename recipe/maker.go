@@ -99,7 +99,7 @@ func (r Recipe) NewMaker(o MakerOptions) *Maker {
 		m.texts = r.texts.NewSketcher()
 		return m
 	}
-	m.shingler = r.newShingler()
+	m.shingler = newShingler(r.features)
 	if o.Short.Most > 0 {
 		m.few = distinct.NewFew(o.Short.Near)
 	}
@@ -301,8 +301,8 @@ func (m *Maker) makeLong(text []byte) (made Made) {
 	return made
 }
 
-func (r *Recipe) newShingler() *shingle.Shingler {
-	s, err := shingle.New(r.features)
+func newShingler(o shingle.Options) *shingle.Shingler {
+	s, err := shingle.New(o)
 	if err != nil {
 		panic("recipe: options that were valid are not: " + err.Error())
 	}
@@ -314,7 +314,7 @@ func (r *Recipe) newShingler() *shingle.Shingler {
 type SetMaker struct{ shingler *shingle.Shingler }
 
 // NewSetMaker returns a maker of sets. The recipe must not use a TextScheme.
-func (r Recipe) NewSetMaker() *SetMaker { return &SetMaker{r.newShingler()} }
+func (r Recipe) NewSetMaker() *SetMaker { return &SetMaker{newShingler(r.features)} }
 
 // AppendSet appends the ascending set of a text's features.
 func (m *SetMaker) AppendSet(dst []uint64, text []byte) []uint64 {

@@ -97,12 +97,12 @@ const (
 // New returns the recipe of the options, or an error that says which options do not fit together. If the scheme needs
 // shingles of a certain hash and Features names none, New sets it.
 func New(o Options) (Recipe, error) {
-	r := Recipe{features: o.Features, sketch: o.Sketch, texts: o.Texts}
-	if r.texts != nil {
-		r.features, r.sketch = shingle.Options{}, nil
-	} else if err := r.settle(); err != nil {
+	if o.Texts != nil {
+		o.Features, o.Sketch = shingle.Options{}, nil
+	} else if err := o.settle(); err != nil {
 		return Recipe{}, err
 	}
+	r := Recipe{features: o.Features, sketch: o.Sketch, texts: o.Texts}
 	if err := r.decide(o); err != nil {
 		return Recipe{}, err
 	}
@@ -110,14 +110,14 @@ func New(o Options) (Recipe, error) {
 }
 
 // settle fills in the default scheme and the hash that it needs.
-func (r *Recipe) settle() error {
-	if r.sketch == nil {
-		r.sketch = minhash.Default()
+func (o *Options) settle() error {
+	if o.Sketch == nil {
+		o.Sketch = minhash.Default()
 	}
-	if r.features.Hash == "" {
-		r.features.Hash = featureHash(r.sketch)
+	if o.Features.Hash == "" {
+		o.Features.Hash = featureHash(o.Sketch)
 	}
-	return errors.Join(Fits(r.sketch, r.features), r.features.Validate())
+	return errors.Join(Fits(o.Sketch, o.Features), o.Features.Validate())
 }
 
 // featureHash returns the hash of features that a scheme needs, "" if any will do.
@@ -163,14 +163,14 @@ func (r *Recipe) decide(o Options) (err error) {
 	default:
 		return fmt.Errorf("recipe: verify is %q: choose one of %s, %s, %s", o.Verify, Exact, Sketch, None)
 	}
-	if r.verify != Exact && (o.Keys == NoKeys || r.banded() == nil) {
+	if r.verify != Exact && (o.Keys == NoKeys || banded(r.sketch) == nil) {
 		return fmt.Errorf("recipe: verify %s needs candidates by the bands of a signature with components, such as %s", r.verify, minhash.Default())
 	}
 	if byContainment(r.threshold) {
 		if r.verify != Exact {
 			return fmt.Errorf("recipe: signatures do not estimate %v: verify %s", r.threshold.Measure(), Exact)
 		}
-		r.sample, err = r.chooseSample(o)
+		r.sample, err = chooseSample(o)
 	} else {
 		r.banding, err = r.chooseBanding(o)
 	}
@@ -183,7 +183,7 @@ func byContainment(t measure.Threshold) bool {
 }
 
 // chooseSample returns the sample to make keys of, the zero value for no keys of samples.
-func (r *Recipe) chooseSample(o Options) (lsh.Sample, error) {
+func chooseSample(o Options) (lsh.Sample, error) {
 	switch {
 	case o.Banding != (lsh.Params{}):
 		return lsh.Sample{}, &lsh.BoundError{Threshold: o.Threshold}
@@ -201,7 +201,7 @@ func (r *Recipe) chooseSample(o Options) (lsh.Sample, error) {
 
 // chooseBanding returns the bands to make keys of, the zero value for no keys of bands.
 func (r *Recipe) chooseBanding(o Options) (lsh.Params, error) {
-	s := r.banded()
+	s := banded(r.sketch)
 	switch {
 	case o.Keys == NoKeys, s == nil && o.Keys == AnyKeys:
 		return lsh.Params{}, nil
@@ -222,9 +222,9 @@ func (r *Recipe) chooseBanding(o Options) (lsh.Params, error) {
 	return banding, err
 }
 
-// banded returns the scheme if it has bands, otherwise nil.
-func (r *Recipe) banded() Banded {
-	if s, ok := r.sketch.(Banded); ok && s.HasBands() {
+// banded returns a scheme if it has bands, otherwise nil.
+func banded(scheme Scheme) Banded {
+	if s, ok := scheme.(Banded); ok && s.HasBands() {
 		return s
 	}
 	return nil
@@ -269,7 +269,7 @@ func (r Recipe) MinKeys() int { return max(r.banding.MinBands, r.sample.Agree, 1
 // Agreement returns the probability that components of the signatures of two sets of the given Jaccard similarity
 // agree, 0 for signatures without components.
 func (r Recipe) Agreement(jaccard float64) float64 {
-	if s := r.banded(); s != nil {
+	if s := banded(r.sketch); s != nil {
 		return lsh.ComponentAgreement(jaccard, s.Bits())
 	}
 	return 0

@@ -17,7 +17,7 @@ func members(t *task) (err error) {
 	if err != nil {
 		return err
 	}
-	reps, err := t.representatives()
+	reps, err := t.sortedBy(2, 0, 8, Copies)
 	if err != nil {
 		return errors.Join(err, labels.Close())
 	}
@@ -51,13 +51,13 @@ func members(t *task) (err error) {
 			set = found.payload
 		}
 		_, other := renamed.Find(position)
-		if payload, err = t.appendCard(payload[:0], r.payload, other); err != nil {
+		if payload, err = appendCard(t, payload[:0], r.payload, other); err != nil {
 			return err
 		}
 		return t.out.add(Members, t.plan.hashed(l), append(payload, set...), l, position, of, r.words[1], r.words[2])
 	})
 	if err == nil && t.plan.Star {
-		err = t.starEdges(labels)
+		err = sendStarEdges(t, labels)
 	}
 	for _, l := range []extsort.Lookup{label, rep, at, renamed} {
 		err = errors.Join(err, l.Close())
@@ -66,7 +66,7 @@ func members(t *task) (err error) {
 }
 
 // appendCard appends the name and field of a card; of a reference, the other one of its two names if that is wanted.
-func (t *task) appendCard(dst, card []byte, other bool) ([]byte, error) {
+func appendCard(t *task, dst, card []byte, other bool) ([]byte, error) {
 	if !t.ofReferences() {
 		return append(dst, card...), nil
 	}
@@ -81,16 +81,9 @@ func (t *task) appendCard(dst, card []byte, other bool) ([]byte, error) {
 	return appendPart(appendPart(dst, name), field), err
 }
 
-// starEdges sends the edges whose first document belongs to the task to the task of their cluster.
-func (t *task) starEdges(labels *extsort.Sorted) error {
-	edges, err := t.space.Sorted(t.ctx, t.space.Sorting("edges", 4, 64), func(to *extsort.Appender) error {
-		for _, s := range [...]Stream{Edges, when(t.plan.comparesHot(), HotEdges)} {
-			if err := t.each(s, func(r row) error { return to.Add(r.words[0], r.words[1]) }); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+// sendStarEdges sends the edges whose first document belongs to the task to the task of their cluster.
+func sendStarEdges(t *task, labels *extsort.Sorted) error {
+	edges, err := t.sorted(4, Edges, when(t.plan.comparesHot(), HotEdges))
 	if err != nil {
 		return err
 	}
@@ -103,13 +96,6 @@ func (t *task) starEdges(labels *extsort.Sorted) error {
 		return t.out.add(StarEdges, t.plan.hashed(l), nil, l, e.Key, e.Value)
 	})
 	return errors.Join(err, label.Close(), edges.Close())
-}
-
-// representatives returns the representatives of copies. Key: the copy, Value: its representative.
-func (t *task) representatives() (*extsort.Sorted, error) {
-	return t.space.Sorted(t.ctx, t.space.Sorting("copies", 8, 64), func(to *extsort.Appender) error {
-		return t.each(Copies, func(r row) error { return to.Add(r.words[2], r.words[0]) })
-	})
 }
 
 // member is a row of Members.
@@ -138,7 +124,7 @@ func write(t *task) error {
 	}
 	repeats := int64(0)
 	dropped, err := t.space.Sorted(t.ctx, t.space.Sorting("dropped", 8, 64), func(to *extsort.Appender) error {
-		if err := t.lists(fates, to); err != nil {
+		if err := writeLists(t, fates, to); err != nil {
 			return err
 		}
 		err := t.each(Repeats, func(r row) error { repeats++; return to.Add(r.words[0], 0) })
@@ -161,7 +147,7 @@ func write(t *task) error {
 		err = t.in.Keep(t.ctx, keeps)
 	}
 	if err = errors.Join(err, drops.Close()); err == nil {
-		err = t.keptList(dropped)
+		err = writeKeptList(t, dropped)
 	}
 	if err == nil {
 		err = dropped.Visit(func(e extsort.Entry) error { return t.out.add(Drops, t.number, nil, e.Key) })
@@ -169,8 +155,8 @@ func write(t *task) error {
 	return errors.Join(err, dropped.Close())
 }
 
-// keptList writes the names of kept documents that are files of their own.
-func (t *task) keptList(dropped *extsort.Sorted) error {
+// writeKeptList writes the names of kept documents that are files of their own.
+func writeKeptList(t *task, dropped *extsort.Sorted) error {
 	if !t.plan.Listed || t.ofReferences() {
 		return nil
 	}
@@ -187,8 +173,8 @@ func (t *task) keptList(dropped *extsort.Sorted) error {
 	return errors.Join(err, drops.Close())
 }
 
-// lists writes the lines of removed.csv and clusters.csv, and adds the removed documents to a sorter.
-func (t *task) lists(fates *shelf, to *extsort.Appender) error {
+// writeLists writes the lines of removed.csv and clusters.csv, and adds the removed documents to a sorter.
+func writeLists(t *task, fates *shelf, to *extsort.Appender) error {
 	removed, all := t.text(RemovedText), t.text(ClustersText)
 	n := int64(0)
 	var similarity []byte

@@ -30,7 +30,7 @@ func (p *Plan) chunks() int {
 func (p *Plan) chunkOf(position uint64) int { return int(hashing.Mix(position) % uint64(p.chunks())) }
 
 // wantInChunks asks for the set of a document in all tasks that join its chunk.
-func (t *task) wantInChunks(position uint64) error {
+func wantInChunks(t *task, position uint64) error {
 	own := t.plan.chunkOf(position)
 	for other := range t.plan.chunks() {
 		low, high := min(own, other), max(own, other)
@@ -56,18 +56,18 @@ func joinAll(t *task) error {
 		high++
 		low -= high
 	}
-	sent, err := t.payloads(Sets)
+	sent, err := newPayloads(t, Sets)
 	if err != nil {
 		return err
 	}
 	defer sent.close()
-	j := &setJoin{t: t, sent: sent, links: t.newLinker(len(sent.positions))}
+	j := &setJoin{t: t, sent: sent, links: newLinker(t, len(sent.positions))}
 	if low == high {
 		all, sets, err := j.load(low)
 		if err != nil {
 			return err
 		}
-		err = t.eachMatch(simjoin.NewIndex(sets, t.plan.edges.Threshold), func(m measure.Match) error {
+		err = eachMatch(t.ctx, simjoin.NewIndex(sets, t.plan.edges.Threshold), func(m measure.Match) error {
 			m.A, m.B = uint64(all[m.A]), uint64(all[m.B])
 			return j.add(m)
 		})

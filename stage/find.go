@@ -160,7 +160,7 @@ func names(t *task) error {
 		b.Made, b.Reference = r.words[2]&1 != 0, t.plan.reference(b.position)
 		for i := range first {
 			if string(first[i].name) == string(r.payload) {
-				return t.sameName(&first[i], &b)
+				return settleName(t, &first[i], &b)
 			}
 		}
 		b.name = slices.Clone(r.payload)
@@ -170,8 +170,8 @@ func names(t *task) error {
 	return errors.Join(err, shelf.close())
 }
 
-// sameName emits what happens to two documents of one name. earlier is the bearer from then on.
-func (t *task) sameName(earlier, later *bearer) error {
+// settleName emits what happens to two documents of one name. earlier is the bearer from then on.
+func settleName(t *task, earlier, later *bearer) error {
 	skip := func(b, other *bearer) error {
 		return errors.Join(t.out.add(Skips, b.class, nil, b.position), t.out.add(Repeats, t.plan.TaskOf(b.position), nil, b.position, other.position))
 	}
@@ -231,7 +231,7 @@ func classes(t *task) error {
 		if len(sizes) > 0 {
 			size = uint64(sizes[rep])
 		}
-		return t.copied(positions[rep], positions[number], size)
+		return sendCopy(t, positions[rep], positions[number], size)
 	})
 	if err = errors.Join(err, digests.Close()); err != nil {
 		return err
@@ -243,12 +243,12 @@ func classes(t *task) error {
 		if first[at/64]>>(at%64)&1 == 0 {
 			return nil
 		}
-		return t.represent(r)
+		return sendRepresentative(t, r)
 	})
 }
 
-// copied emits that a document is equal to a representative, whose set has size features.
-func (t *task) copied(rep, position, size uint64) error {
+// sendCopy emits that a document is equal to a representative, whose set has size features.
+func sendCopy(t *task, rep, position, size uint64) error {
 	if t.plan.Command == Pairs {
 		return t.out.add(Copies, t.plan.TaskOf(rep), nil, rep, size, position)
 	}
@@ -256,12 +256,12 @@ func (t *task) copied(rep, position, size uint64) error {
 		t.out.add(CopyEdges, t.number/mergeWidth, nil, rep, position))
 }
 
-// represent emits what finds the pairs of a representative, given by its row.
-func (t *task) represent(r row) error {
+// sendRepresentative emits what finds the pairs of a representative, given by its row.
+func sendRepresentative(t *task, r row) error {
 	p, position := t.plan, r.words[0]
 	switch {
 	case p.recipe.Keys() == 0:
-		return t.wantInChunks(position)
+		return wantInChunks(t, position)
 	case len(r.payload) != 8*p.recipe.Keys():
 		return errParts
 	case p.recipe.Sample().Size > 0:

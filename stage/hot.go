@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"context"
 	"errors"
 	"math"
 	"slices"
@@ -93,7 +94,7 @@ type hotSets struct {
 
 type hotSize struct{ documents, features uint64 }
 
-func (t *task) newHotSets() (*hotSets, error) {
+func newHotSets(t *task) (*hotSets, error) {
 	if !t.plan.comparesHot() {
 		return nil, nil
 	}
@@ -160,9 +161,9 @@ func hotJoins(hamming bool) func(t *task) error {
 			return err
 		}
 		if hamming {
-			return t.compareNear(int(documents))
+			return compareNear(t, int(documents))
 		}
-		return t.joinHot(int(documents))
+		return joinHot(t, int(documents))
 	}
 }
 
@@ -180,7 +181,7 @@ func (t *task) hotEdge(a, b uint64, similarity uint64) error {
 }
 
 // joinHot joins the documents of hot buckets.
-func (t *task) joinHot(documents int) error {
+func joinHot(t *task, documents int) error {
 	var sizes [forecast.HotLevels]uint64
 	var features [forecast.HotLevels]sides.Features
 	err := t.each(HotSizes, func(r row) error {
@@ -293,7 +294,7 @@ func (j *hotJoin) join(_ int, limit int64) (done bool, err error) {
 
 func (j *hotJoin) eachEdge(index *simjoin.Index, limit int64, to *extsort.Appender) error {
 	policy := j.sides()
-	return j.t.eachMatch(index, func(m measure.Match) error {
+	return eachMatch(j.t.ctx, index, func(m measure.Match) error {
 		if !policy.Meet(uint32(m.A), uint32(m.B)) {
 			return nil
 		}
@@ -314,7 +315,7 @@ func (j *hotJoin) eachEdge(index *simjoin.Index, limit int64, to *extsort.Append
 }
 
 // eachMatch visits the pairs of an index.
-func (t *task) eachMatch(x *simjoin.Index, visit func(m measure.Match) error) error {
+func eachMatch(ctx context.Context, x *simjoin.Index, visit func(m measure.Match) error) error {
 	for g := range x.Len() {
 		if err := engine.EachOfEqual(x, g, visit); err != nil {
 			return err
@@ -322,7 +323,7 @@ func (t *task) eachMatch(x *simjoin.Index, visit func(m measure.Match) error) er
 	}
 	var p simjoin.Prober
 	for piece := range x.Pieces() {
-		if err := errors.Join(t.ctx.Err(), engine.EachOfPiece(x, &p, piece, visit)); err != nil {
+		if err := errors.Join(ctx.Err(), engine.EachOfPiece(x, &p, piece, visit)); err != nil {
 			return err
 		}
 	}

@@ -56,17 +56,17 @@ func countTokens(t *task) error {
 	if err != nil {
 		return err
 	}
-	if err = t.sendTableRows(rows); err == nil {
-		err = t.sendFilled(filled)
+	if err = sendTableRows(t, rows); err == nil {
+		err = sendFilled(t, filled)
 	}
 	if err == nil {
-		err = t.sendCounts(sorted)
+		err = sendCounts(t, sorted)
 	}
 	return errors.Join(err, sorted.Close())
 }
 
 // sendTableRows sends the number of rows of each file to all tasks that read the same table.
-func (t *task) sendTableRows(rows map[uint64]uint64) error {
+func sendTableRows(t *task, rows map[uint64]uint64) error {
 	for _, file := range slices.Sorted(maps.Keys(rows)) {
 		for task := range t.plan.FirstFiles {
 			if t.plan.tableOf(task) != t.plan.tableOf(t.number) {
@@ -81,7 +81,7 @@ func (t *task) sendTableRows(rows map[uint64]uint64) error {
 }
 
 // sendFilled sends the numbers of values to every partition.
-func (t *task) sendFilled(filled []uint64) error {
+func sendFilled(t *task, filled []uint64) error {
 	for of, n := range filled {
 		for p := 0; n > 0 && p < t.plan.Partitions; p++ {
 			if err := t.out.add(Filled, p, nil, uint64(of), n); err != nil {
@@ -93,7 +93,7 @@ func (t *task) sendFilled(filled []uint64) error {
 }
 
 // sendCounts counts equal entries, and sends each count to the partition of the token.
-func (t *task) sendCounts(sorted *extsort.Sorted) error {
+func sendCounts(t *task, sorted *extsort.Sorted) error {
 	last, n := extsort.Entry{}, uint64(0)
 	flush := func() error {
 		if n == 0 {
@@ -121,7 +121,7 @@ func (t *task) sendCounts(sorted *extsort.Sorted) error {
 func weigh(t *task) error {
 	j := t.plan.Join
 	whole := len(j.Columns)
-	filled, err := t.filled(whole + 1 + tables)
+	filled, err := readFilled(t, whole+1+tables)
 	if err != nil {
 		return err
 	}
@@ -179,8 +179,8 @@ func weigh(t *task) error {
 	return errors.Join(err, counts.close())
 }
 
-// filled adds up what sendFilled of all tasks has sent.
-func (t *task) filled(n int) ([]uint64, error) {
+// readFilled adds up what sendFilled of all tasks has sent.
+func readFilled(t *task, n int) ([]uint64, error) {
 	filled := make([]uint64, n)
 	err := t.each(Filled, func(r row) error {
 		if r.words[0] >= uint64(len(filled)) {
@@ -213,7 +213,7 @@ func (j *Tables) inColumns(weight uint16, df []uint64) uint16 {
 func cutBands(t *task) error {
 	j := t.plan.Join
 	c := newRowCutter(j)
-	weights, err := t.tokenWeights()
+	weights, err := newTokenWeights(t)
 	if err != nil {
 		return err
 	}
@@ -292,16 +292,16 @@ func meet(t *task) error {
 
 // vectors sends the records of candidate pairs to the tasks that compare them.
 func vectors(t *task) error {
-	wants, err := t.wants(4, RowWants)
+	wants, err := newWants(t, 4, RowWants)
 	if err != nil {
 		return err
 	}
 	c := newRowCutter(t.plan.Join)
-	weights, err := t.tokenWeights()
+	weights, err := newTokenWeights(t)
 	if err != nil {
 		return wants.close(err)
 	}
-	before, err := t.rowsBefore()
+	before, err := rowsBefore(t)
 	if err != nil {
 		return wants.close(err)
 	}
@@ -320,7 +320,7 @@ func vectors(t *task) error {
 }
 
 // rowsBefore returns, for each file of the task, how many records of its table are in earlier files.
-func (t *task) rowsBefore() (map[uint64]uint64, error) {
+func rowsBefore(t *task) (map[uint64]uint64, error) {
 	rows := map[uint64]uint64{}
 	if err := t.each(TableRows, func(r row) error { rows[r.words[0]] = r.words[1]; return nil }); err != nil {
 		return nil, err

@@ -64,7 +64,7 @@ func match(t *task) (err error) {
 	if t.plan.Command == Join {
 		c.With = j.Others
 	}
-	left, right, err := t.tableFiles()
+	left, right, err := newTableFiles(t)
 	if err != nil {
 		return err
 	}
@@ -77,9 +77,9 @@ func match(t *task) (err error) {
 		return err
 	}
 	if t.plan.Command == Dedup {
-		err = t.keepOfRecords(r)
+		err = keepOfRecords(t, r)
 	} else {
-		err = errors.Join(t.listLinks(r), t.count(CountPairs, int64(r.Linked)))
+		err = errors.Join(listLinks(t, r), t.count(CountPairs, int64(r.Linked)))
 	}
 	report := r.Report
 	report.Unused, report.Notes = j.Rule.Unused, slices.Concat(j.Rule.Notes, report.Notes)
@@ -91,7 +91,7 @@ func match(t *task) (err error) {
 }
 
 // listLinks makes the lines of the list of links.
-func (t *task) listLinks(r *linkage.Result) error {
+func listLinks(t *task, r *linkage.Result) error {
 	j := t.plan.Join
 	var line bytes.Buffer
 	var row []string
@@ -112,9 +112,9 @@ func handOn(t *task) error {
 	return t.each(MatchedText, func(r row) error { return t.out.add(LinksText, 0, r.payload) })
 }
 
-// tableFiles writes the tables to files, each with the columns that the join needs. If there is one table,
+// newTableFiles writes the tables to files, each with the columns that the join needs. If there is one table,
 // right is nil.
-func (t *task) tableFiles() (left, right *tableFile, err error) {
+func newTableFiles(t *task) (left, right *tableFile, err error) {
 	j := t.plan.Join
 	var names [tables][]string
 	for _, f := range j.Rule.Fields {
@@ -128,7 +128,7 @@ func (t *task) tableFiles() (left, right *tableFile, err error) {
 		if i == rightTable && j.RightFile == 0 {
 			break
 		}
-		if files[i], err = t.newTableFile(name, names[i]); err != nil {
+		if files[i], err = newTableFile(t.space, name, names[i]); err != nil {
 			return nil, nil, err
 		}
 		defer func() { err = errors.Join(err, files[i].close()) }()

@@ -24,12 +24,12 @@ type nearJoin struct {
 }
 
 // compareNear joins the documents of hot buckets by the distance of their signatures.
-func (t *task) compareNear(documents int) error {
+func compareNear(t *task, documents int) error {
 	members, err := t.sorted(4, HotMembers)
 	if err != nil {
 		return err
 	}
-	signs, err := t.payloads(HotSets)
+	signs, err := newPayloads(t, HotSets)
 	if err != nil {
 		return errors.Join(err, members.Close())
 	}

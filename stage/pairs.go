@@ -45,12 +45,12 @@ type classed struct {
 	copies *extsort.Sorted
 }
 
-func (t *task) classed(of ...Stream) (*classed, error) {
+func newClassed(t *task, of ...Stream) (*classed, error) {
 	rows, err := t.shelved(0, 4, of...)
 	if err != nil {
 		return nil, err
 	}
-	copies, err := t.sorted(4, Copies)
+	copies, err := t.sortedBy(0, 2, 4, Copies)
 	if err != nil {
 		return nil, errors.Join(err, rows.close())
 	}
@@ -78,11 +78,11 @@ func (t *task) pair(s Stream, a, b, similarity uint64) error {
 // left replaces the first document of each edge by all members of its class, and makes the pairs
 // within classes.
 func left(t *task) error {
-	edges, err := t.classed(Edges, when(t.plan.comparesHot(), HotEdges))
+	edges, err := newClassed(t, Edges, when(t.plan.comparesHot(), HotEdges))
 	if err != nil {
 		return err
 	}
-	if err = t.copyPairs(edges.copies); err == nil {
+	if err = sendCopyPairs(t, edges.copies); err == nil {
 		err = edges.each(func(class []uint64, r row) error {
 			for i, a := range class {
 				crowd := uint64(0)
@@ -99,15 +99,10 @@ func left(t *task) error {
 	return errors.Join(err, edges.close())
 }
 
-// copyPairs makes the pairs within classes.
-func (t *task) copyPairs(copies *extsort.Sorted) error {
+// sendCopyPairs makes the pairs within classes.
+func sendCopyPairs(t *task, copies *extsort.Sorted) error {
 	of := t.plan.edges.Threshold.Measure()
-	sizes, err := t.space.Sorted(t.ctx, t.space.Sorting("sizes", 8, 64), func(to *extsort.Appender) error {
-		if of != measure.Overlap {
-			return nil
-		}
-		return t.each(Copies, func(r row) error { return to.Add(r.words[0], r.words[1]) })
-	})
+	sizes, err := t.sorted(8, when(of == measure.Overlap, Copies))
 	if err != nil {
 		return err
 	}
@@ -137,7 +132,7 @@ func (t *task) copyPairs(copies *extsort.Sorted) error {
 
 // right replaces the second document of each edge by all members of its class.
 func right(t *task) error {
-	halves, err := t.classed(Halves)
+	halves, err := newClassed(t, Halves)
 	if err != nil {
 		return err
 	}
@@ -162,7 +157,7 @@ type nameReader struct {
 	at    extsort.Lookup
 }
 
-func (t *task) nameReader() (*nameReader, error) {
+func newNameReader(t *task) (*nameReader, error) {
 	cards, err := t.shelved(0, 4, Cards)
 	if err != nil {
 		return nil, err
@@ -187,7 +182,7 @@ func (n *nameReader) close() error { return errors.Join(n.at.Close(), n.cards.cl
 
 // named adds the name of the second document to each pair.
 func named(t *task) error {
-	names, err := t.nameReader()
+	names, err := newNameReader(t)
 	if err != nil {
 		return err
 	}
@@ -207,7 +202,7 @@ func named(t *task) error {
 
 // list makes the lines of the list for the pairs whose first document belongs to the task.
 func list(t *task) error {
-	names, err := t.nameReader()
+	names, err := newNameReader(t)
 	if err != nil {
 		return err
 	}

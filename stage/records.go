@@ -54,11 +54,6 @@ func (c *rowCutter) cut(d *Document) *tableRow {
 
 // eachRecord visits the usable wanted records of a task, cut into tokens.
 func (t *task) eachRecord(c *rowCutter, wanted func(position uint64) bool, visit func(d *Document, r *tableRow) error) (DocumentCounts, error) {
-	return t.eachUsable(wanted, func(d *Document) error { return visit(d, c.cut(d)) })
-}
-
-// eachUsable visits the usable wanted records of a task.
-func (t *task) eachUsable(wanted func(position uint64) bool, visit func(d *Document) error) (DocumentCounts, error) {
 	return t.in.Documents(t.ctx, wanted, func(d *Document) error {
 		if d.Damaged {
 			return nil
@@ -66,7 +61,7 @@ func (t *task) eachUsable(wanted func(position uint64) bool, visit func(d *Docum
 		if err := t.plan.Join.check(d); err != nil {
 			return err
 		}
-		return visit(d)
+		return visit(d, c.cut(d))
 	})
 }
 
@@ -97,7 +92,7 @@ const (
 	weightLarge  = 1 << 17 // the reader's table is the one with more tokens
 )
 
-func (t *task) tokenWeights() (*tokenWeights, error) {
+func newTokenWeights(t *task) (*tokenWeights, error) {
 	w := &tokenWeights{}
 	return w, t.each(TokenWeights, func(r row) error {
 		if int(w.numbers.Number(r.words[0])) != len(w.record) {

@@ -12,12 +12,12 @@ import (
 
 // keepOfRecords decides which record each cluster keeps, as package dedup does with links. A record that has the
 // name of another one is in no cluster. It holds 17 bytes for each record, and two names for each cluster.
-func (t *task) keepOfRecords(r *linkage.Result) error {
+func keepOfRecords(t *task, r *linkage.Result) error {
 	if id := t.plan.Join.Rule.GuessedID; id != "" && len(r.Repeated) > 0 {
 		return setting.Errorf("the column %q was taken for the ids, and %s is there more than once: name the column with the ids (%s), or - where there is none",
 			id, r.Repeated[0], setting.IDField)
 	}
-	skipped, err := t.skippedRows(r.Left)
+	skipped, err := skippedRows(t, r.Left)
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (t *task) keepOfRecords(r *linkage.Result) error {
 }
 
 // skippedRows returns, for each record of the table, whether it is skipped because another one has its name.
-func (t *task) skippedRows(rows int) ([]bool, error) {
+func skippedRows(t *task, rows int) ([]bool, error) {
 	sorted, err := t.sorted(8, Skips)
 	if err != nil {
 		return nil, err

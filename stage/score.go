@@ -20,7 +20,7 @@ func score(t *task) error {
 	if err != nil {
 		return err
 	}
-	records, err := t.payloads(Records)
+	records, err := newPayloads(t, Records)
 	if err != nil {
 		return err
 	}

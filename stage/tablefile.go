@@ -63,7 +63,7 @@ type tableFile struct {
 }
 
 // newTableFile begins a file with columns of these names. A name that comes twice gets one column.
-func (t *task) newTableFile(name string, names []string) (*tableFile, error) {
+func newTableFile(space *scratch.Space, name string, names []string) (*tableFile, error) {
 	f := &tableFile{columns: []string{"id"}}
 	for slices.Contains(names, f.columns[0]) {
 		f.columns[0] += "_"
@@ -73,12 +73,12 @@ func (t *task) newTableFile(name string, names []string) (*tableFile, error) {
 			f.columns, f.from = append(f.columns, column), append(f.from, i)
 		}
 	}
-	name = t.space.Unique(name, ".csv")
-	file, err := t.space.Create(name)
+	name = space.Unique(name, ".csv")
+	file, err := space.Create(name)
 	if err != nil {
 		return nil, err
 	}
-	if f.path, err = t.space.PathOf(name); err != nil {
+	if f.path, err = space.PathOf(name); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
 	f.file, f.rows = file, csv.NewWriter(bufio.NewWriterSize(file, 1<<18))

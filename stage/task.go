@@ -80,11 +80,16 @@ func (t *task) each(s Stream, visit func(r row) error) error {
 	})
 }
 
-// sorted sorts rows of one or two words by the first one, with 1/share of the memory.
+// sorted sorts rows by their first word, with 1/share of the memory. The value is the second word, if there is one.
 func (t *task) sorted(share int64, streams ...Stream) (*extsort.Sorted, error) {
+	return t.sortedBy(0, 1, share, streams...)
+}
+
+// sortedBy sorts rows by the word with index key. The value is the word with index value, or the last one.
+func (t *task) sortedBy(key, value int, share int64, streams ...Stream) (*extsort.Sorted, error) {
 	return t.space.Sorted(t.ctx, t.space.Sorting("rows", share, 64), func(to *extsort.Appender) error {
 		for _, s := range streams {
-			if err := t.each(s, func(r row) error { return to.Add(r.words[0], r.words[len(r.words)-1]) }); err != nil {
+			if err := t.each(s, func(r row) error { return to.Add(r.words[key], r.words[min(value, len(r.words)-1)]) }); err != nil {
 				return err
 			}
 		}

@@ -17,11 +17,11 @@ import (
 
 // texts makes the sets of the documents in buckets, by reading their texts again.
 func texts(t *task) error {
-	wants, err := t.wants(2, Wants)
+	wants, err := newWants(t, 2, Wants)
 	if err != nil {
 		return err
 	}
-	hot, err := t.newHotSets()
+	hot, err := newHotSets(t)
 	if err != nil {
 		return wants.close(err)
 	}
@@ -137,7 +137,7 @@ type linker struct {
 	links *cluster.UnionFind // of Dedup, by numbers of sets
 }
 
-func (t *task) newLinker(sets int) *linker {
+func newLinker(t *task, sets int) *linker {
 	l := &linker{t: t}
 	if t.plan.Command == Dedup {
 		l.links = cluster.New(sets)
@@ -176,15 +176,15 @@ type verifier struct {
 // verify compares the pairs that share enough buckets. Where clusters suffice it emits a spanning forest only, and
 // does not compare a pair that earlier edges already connect.
 func verify(t *task) error {
-	sets, err := t.payloads(Sets)
+	sets, err := newPayloads(t, Sets)
 	if err != nil {
 		return err
 	}
-	pairs, err := t.pairsOfBuckets()
+	pairs, err := pairsOfBuckets(t)
 	if err != nil {
 		return errors.Join(err, sets.close())
 	}
-	v := &verifier{t: t, sets: sets, compare: newComparer(t.plan.recipe, false), left: -1, links: t.newLinker(len(sets.positions))}
+	v := &verifier{t: t, sets: sets, compare: newComparer(t.plan.recipe, false), left: -1, links: newLinker(t, len(sets.positions))}
 	votes, needed := 0, t.plan.recipe.MinKeys()
 	if t.plan.recipe.Sample().Size > 0 { // stage agree has counted
 		needed = 1
@@ -211,7 +211,7 @@ func verify(t *task) error {
 }
 
 // pairsOfBuckets returns the candidate pairs, sorted, each once for every bucket that has it.
-func (t *task) pairsOfBuckets() (*extsort.Sorted, error) {
+func pairsOfBuckets(t *task) (*extsort.Sorted, error) {
 	var members []uint64
 	return t.space.Sorted(t.ctx, t.space.Sorting("pairs", 2, 64), func(to *extsort.Appender) error {
 		return t.each(Buckets, func(r row) error {

@@ -27,8 +27,8 @@ type wants struct {
 	given  *extsort.Reader
 }
 
-// wants reads the requests in a stream, with 1/share of the memory.
-func (t *task) wants(share int64, asked Stream) (*wants, error) {
+// newWants reads the requests in a stream, with 1/share of the memory.
+func newWants(t *task, share int64, asked Stream) (*wants, error) {
 	sorted, err := t.sorted(share, asked)
 	if err != nil {
 		return nil, err
@@ -83,8 +83,8 @@ type payloads struct {
 	places    []int64 // offset of each in the spool, and the end of the last one
 }
 
-// payloads reads the payloads of a stream, with a quarter of the memory.
-func (t *task) payloads(from Stream) (*payloads, error) {
+// newPayloads reads the payloads of a stream, with a quarter of the memory.
+func newPayloads(t *task, from Stream) (*payloads, error) {
 	p := &payloads{spool: newSpool(t.space, 4)}
 	err := t.each(from, func(r row) error {
 		if n := len(p.positions); n > 0 && p.positions[n-1] >= r.words[0] {

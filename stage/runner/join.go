@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/internal/bands"
@@ -33,20 +32,20 @@ func MakeJoin(ctx context.Context, c linkage.Config, o PlanOptions) (*Plan, erro
 	if err := checkJoin(&c, &o); err != nil {
 		return nil, fmt.Errorf("%w: %w", dedup.ErrUsage, err)
 	}
-	p := o.plan()
+	p := &joinPlan{Plan: o.plan(), c: c, o: o}
 	p.Join = &stage.Tables{Format: listFormat(o.Output)}
 	p.Reading = Reading{Format: c.Corpus.Format, MaxRecord: c.Corpus.MaxRecord, Fail: c.Fail, Field: o.Keep.Field()}
-	chosen, err := p.chooseColumns(ctx, c, &o)
+	chosen, err := p.chooseColumns(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if byBands(&c, &o) {
-		err = p.decideByBands(&c)
+	if p.byBands() {
+		err = p.decideByBands()
 	} else {
-		p.decideByRule(&c, chosen, o.Probability)
+		p.decideByRule(chosen)
 	}
 	if err == nil && o.Command == stage.Dedup {
-		err = p.keepOfRecords(ctx, &c, o.Keep)
+		err = p.keepOfRecords(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -58,11 +57,18 @@ func MakeJoin(ctx context.Context, c linkage.Config, o PlanOptions) (*Plan, erro
 		p.divideParts(o.Engine)
 		return p.made()
 	}
-	if err := p.findTables(ctx, c); err != nil {
+	if err := p.findTables(ctx); err != nil {
 		return nil, err
 	}
 	p.Estimate.ReadRequests, p.Estimate.WriteRequests = p.requests()
 	return p.made()
+}
+
+// joinPlan is the plan of a join in the making.
+type joinPlan struct {
+	*Plan
+	c linkage.Config
+	o PlanOptions
 }
 
 // listFormat returns how tasks write the lines of a list, from the name of its file. For Parquet they write packed
@@ -80,16 +86,16 @@ func listFormat(name string) linklist.Format {
 }
 
 // keepOfRecords sets the keep rule, and adds the columns that it needs.
-func (p *Plan) keepOfRecords(ctx context.Context, c *linkage.Config, keep cluster.Keep) error {
-	p.Keep = keep.String()
-	columns, id, err := linkage.Columns(ctx, c.Left, c.LeftID, c.Corpus)
+func (p *joinPlan) keepOfRecords(ctx context.Context) error {
+	p.Keep = p.o.Keep.String()
+	columns, id, err := linkage.Columns(ctx, p.c.Left, p.c.LeftID, p.c.Corpus)
 	if err != nil {
 		return err
 	}
-	if c.LeftID == "" && id != "id" {
+	if p.c.LeftID == "" && id != "id" {
 		p.Join.Rule.GuessedID = id
 	}
-	if keep.NeedsLength() {
+	if p.o.Keep.NeedsLength() {
 		p.Join.Others = columns
 		p.Tables[0].Fields = slices.Concat(p.Tables[0].Fields, columns)
 	}
@@ -97,8 +103,8 @@ func (p *Plan) keepOfRecords(ctx context.Context, c *linkage.Config, keep cluste
 }
 
 // findTables finds the files of the tables and divides them among tasks. A task reads files of one table only.
-func (p *Plan) findTables(ctx context.Context, c linkage.Config) error {
-	right := 0
+func (p *joinPlan) findTables(ctx context.Context) error {
+	c, right := &p.c, 0
 	for i, name := range named(c.Left, c.Right) {
 		found, err := linkage.TableFiles(ctx, name, c.Corpus)
 		if err != nil {
@@ -174,14 +180,15 @@ func checkJoin(c *linkage.Config, o *PlanOptions) error {
 }
 
 // byBands tells whether pairs are found by bands and each is decided by itself.
-func byBands(c *linkage.Config, o *PlanOptions) bool {
+func (p *joinPlan) byBands() bool {
+	c := &p.c
 	return c.Right != "" && c.Match == linkage.All && c.Threshold > 0 && c.Candidates == linkage.LSH &&
-		c.Top == 0 && c.Model == nil && c.IDF != linkage.IDFSketch && !o.Probability
+		c.Top == 0 && c.Model == nil && c.IDF != linkage.IDFSketch && !p.o.Probability
 }
 
 // decideByBands sets how the stages find all pairs that reach a threshold.
-func (p *Plan) decideByBands(c *linkage.Config) error {
-	t := p.Join
+func (p *joinPlan) decideByBands() error {
+	t, c := p.Join, &p.c
 	t.Measure, t.Threshold, t.SameWeights, t.Repetitions = measure.Cosine, c.Threshold, c.IDF == linkage.IDFNone, c.Repetitions
 	if c.Measure == measure.WeightedJaccard {
 		t.Measure = c.Measure
@@ -200,9 +207,10 @@ func (p *Plan) decideByBands(c *linkage.Config) error {
 }
 
 // decideByRule sets the rule by which one task decides.
-func (p *Plan) decideByRule(c *linkage.Config, chosen *linkage.Chosen, probability bool) {
+func (p *joinPlan) decideByRule(chosen *linkage.Chosen) {
+	c := &p.c
 	p.Join.Rule = &stage.Rule{
-		Fields: chosen.Fields, Match: c.Match, Threshold: c.Threshold, Precision: c.Precision, Top: c.Top, Model: c.Model, Probability: probability,
+		Fields: chosen.Fields, Match: c.Match, Threshold: c.Threshold, Precision: c.Precision, Top: c.Top, Model: c.Model, Probability: p.o.Probability,
 		Unused: chosen.Unused, Notes: chosen.Notes, Weighing: c.Weighing, Searching: c.Searching,
 	}
 	for i, name := range named("left", "right")[:len(p.Tables)] { // findTables replaces these by names of files
@@ -211,8 +219,8 @@ func (p *Plan) decideByRule(c *linkage.Config, chosen *linkage.Chosen, probabili
 }
 
 // chooseColumns chooses the columns, and sets how to read the tables.
-func (p *Plan) chooseColumns(ctx context.Context, c linkage.Config, o *PlanOptions) (*linkage.Chosen, error) {
-	chosen, err := linkage.Choose(ctx, c)
+func (p *joinPlan) chooseColumns(ctx context.Context) (*linkage.Chosen, error) {
+	chosen, err := linkage.Choose(ctx, p.c)
 	if err != nil {
 		return nil, err
 	}
@@ -224,11 +232,11 @@ func (p *Plan) chooseColumns(ctx context.Context, c linkage.Config, o *PlanOptio
 	}
 	left.Fields, right.Fields = append(left.Fields, chosen.With...), append(right.Fields, chosen.With...)
 	ids := []string{"left_id", "right_id"}
-	if p.Tables = []Table{left, right}; c.Right == "" {
+	if p.Tables = []Table{left, right}; p.c.Right == "" {
 		p.Tables, ids = p.Tables[:1], []string{"a", "b"}
 	}
-	if o.Command == stage.Join {
-		p.Join.Header = headerOf(ids, chosen.Fields, o.Probability, chosen.With)
+	if p.Command == stage.Join {
+		p.Join.Header = headerOf(ids, chosen.Fields, p.o.Probability, chosen.With)
 	}
 	return chosen, nil
 }

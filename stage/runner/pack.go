@@ -24,9 +24,10 @@ func Pack(ctx context.Context, p *Plan, number int, in io.Reader, out io.Writer,
 	if number < 0 || number >= len(p.FirstFiles) {
 		return fmt.Errorf("%w: part %d of documents, of which there are %d", stage.ErrStage, number, len(p.FirstFiles))
 	}
+	from := part{plan: p, number: number, in: in, o: o}
 	if p.Work == "" {
 		to := &frames{to: bufio.NewWriterSize(out, 256<<10)}
-		return errors.Join(p.pack(ctx, number, in, to, o), to.to.Flush())
+		return errors.Join(from.pack(ctx, to), to.to.Flush())
 	}
 	st, err := openStore(ctx, p, o.Buckets, number)
 	if err != nil {
@@ -44,7 +45,7 @@ func Pack(ctx context.Context, p *Plan, number int, in io.Reader, out io.Writer,
 	defer to.Abort()
 	documents, err := newStraight(to, p.header(packing, number))
 	if err == nil {
-		err = p.pack(ctx, number, in, documents, o)
+		err = from.pack(ctx, documents)
 	}
 	if err == nil {
 		err = documents.end()
@@ -55,34 +56,42 @@ func Pack(ctx context.Context, p *Plan, number int, in io.Reader, out io.Writer,
 	return to.Commit()
 }
 
-// pack packs the documents of a part.
-func (p *Plan) pack(ctx context.Context, number int, in io.Reader, to stage.Output, o Options) error {
-	pack := stage.NewPacker(&p.Plan, number, to)
+// part is one part of an engine's documents.
+type part struct {
+	plan   *Plan
+	number int
+	in     io.Reader
+	o      Options
+}
+
+// pack packs the documents.
+func (p *part) pack(ctx context.Context, to stage.Output) error {
+	pack := stage.NewPacker(&p.plan.Plan, p.number, to)
 	add := func(d *stage.Document) error {
-		if d.Made && p.Command != stage.Join { // names made of standard input's would be the same in all parts
-			d.Name = fmt.Appendf(nil, "%d:%d", number, uint64(uint32(d.Position))+1)
+		if d.Made && p.plan.Command != stage.Join { // names made of standard input's would be the same in all parts
+			d.Name = fmt.Appendf(nil, "%d:%d", p.number, uint64(uint32(d.Position))+1)
 		}
 		return pack.Add(d)
 	}
 	read := p.readLines
-	if o.Columns {
+	if p.o.Columns {
 		read = p.readColumns
 	}
-	return errors.Join(read(ctx, number, in, o, add), pack.Flush())
+	return errors.Join(read(ctx, add), pack.Flush())
 }
 
 // readLines visits documents that come as lines of JSON.
-func (p *Plan) readLines(ctx context.Context, number int, in io.Reader, o Options, visit func(*stage.Document) error) error {
-	file := p.FirstFiles[number]
-	options := p.optionsOf(file, nil)
-	options.Format, options.Stdin = corpus.JSONL, in
+func (p *part) readLines(ctx context.Context, visit func(*stage.Document) error) error {
+	file := p.plan.FirstFiles[p.number]
+	options := p.plan.optionsOf(file, nil)
+	options.Format, options.Stdin = corpus.JSONL, p.in
 	found, _, err := corpus.Find(ctx, []string{"-"}, options)
 	if err != nil {
 		return err
 	}
-	strict := *p
+	strict := *p.plan
 	strict.Reading.Fail = true
-	r := reader{in: &input{plan: &strict, o: &o}, source: found[0], file: uint64(file), n: &stage.DocumentCounts{}, parser: corpus.NewParser(options)}
+	r := reader{in: &input{plan: &strict, o: &p.o}, source: found[0], file: uint64(file), n: &stage.DocumentCounts{}, parser: corpus.NewParser(options)}
 	return r.read(ctx, options, func(uint64) bool { return true }, visit)
 }
 
@@ -94,18 +103,18 @@ func (p *Plan) readLines(ctx context.Context, number int, in io.Reader, o Option
 // Numbers are little-endian. The values have as many bytes as lie between the first offset, which need not be 0,
 // and the last. The columns are the text (for records, the fields of the part's table), then the field of the keep
 // rule, then the id; the last two only if the plan has them.
-func (p *Plan) readColumns(ctx context.Context, number int, in io.Reader, _ Options, visit func(*stage.Document) error) error {
-	file := p.FirstFiles[number]
-	o := p.optionsOf(file, nil)
+func (p *part) readColumns(ctx context.Context, visit func(*stage.Document) error) error {
+	file := p.plan.FirstFiles[p.number]
+	o := p.plan.optionsOf(file, nil)
 	named := o.IDField != corpus.NoID
 	columns := len(o.Fields)
-	if p.Join == nil {
+	if p.plan.Join == nil {
 		columns++
 	}
 	if named {
 		columns++
 	}
-	from := bufio.NewReaderSize(in, 256<<10)
+	from := bufio.NewReaderSize(p.in, 256<<10)
 	all := make([]column, columns)
 	values := make([][]byte, columns)
 	position := uint64(file) << 32
@@ -131,10 +140,10 @@ func (p *Plan) readColumns(ctx context.Context, number int, in io.Reader, _ Opti
 				d.Name, rest = rest[len(rest)-1], rest[:len(rest)-1]
 			}
 			d.Made = len(d.Name) == 0
-			if p.Reading.Field != "" {
+			if p.plan.Reading.Field != "" {
 				d.Field, rest = rest[len(rest)-1], rest[:len(rest)-1]
 			}
-			if d.Fields = rest; p.Join == nil {
+			if d.Fields = rest; p.plan.Join == nil {
 				d.Text = rest[0]
 			}
 			if err := visit(&d); err != nil {

@@ -14,7 +14,7 @@ import (
 // removeRemains removes the unfinished files that killed tasks have left in folders: all of those between the objects
 // of the plan, and those of its results. A task that runs once more at this time keeps its own. Nothing depends on what
 // cannot be removed; in buckets nothing is left that has a name.
-func (p *Plan) removeRemains() {
+func removeRemains(p *Plan) {
 	if !bucketurl.Is(p.Work) {
 		objects := filepath.Join(bucketurl.LocalPath(p.Work), p.Digest)
 		_ = filepath.WalkDir(objects, func(path string, d fs.DirEntry, err error) error {
@@ -27,13 +27,13 @@ func (p *Plan) removeRemains() {
 	if bucketurl.Is(p.Output) {
 		return
 	}
-	for dir, names := range p.resultFiles() {
+	for dir, names := range resultFiles(p) {
 		_ = filelock.RemoveLeft(vfs.OS, dir, func(hash string) bool { return names[hash] })
 	}
 }
 
 // resultFiles returns the files of the results: their folders, and the hashes of their names.
-func (p *Plan) resultFiles() map[string]map[string]bool {
+func resultFiles(p *Plan) map[string]map[string]bool {
 	folders := map[string]map[string]bool{}
 	add := func(path string) {
 		dir, name := filepath.Split(path)

@@ -48,7 +48,7 @@ func Run(ctx context.Context, p *Plan, name string, number int, o Options) (s *S
 		if name == stage.Publish {
 			s, err := in.publish(ctx)
 			if err == nil {
-				p.removeRemains()
+				removeRemains(p)
 			}
 			h.Summary = s
 			return err

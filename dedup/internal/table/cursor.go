@@ -15,33 +15,27 @@ import (
 // Cursor reads rows of the table for one goroutine. Its slices are valid until the next call. After
 // an error it returns zero values; see Err.
 type Cursor struct {
-	t   *Table
-	Err error
+	partReader
 
 	first, end uint32 // documents of the current block
 	block      *Block
-	segment    *segment
 
-	near    []storedDocument // rows read from disk together, from nearAt
-	nearAt  uint32           // document
-	prior   storedDocument   // the row before them in the segment; zero if there is none
-	sizes   int              // number of rows to read together
-	raw     []byte
-	ids     []byte // of the rows near, once one was asked for
-	ahead   []byte // of the current segment's part, from aheadAt, when scanning
-	aheadAt int64
-	bytes   []byte
-	set64   []uint64
-	sig     []uint32
+	near   []storedDocument // rows read from disk together, from nearAt
+	nearAt uint32           // document
+	prior  storedDocument   // the row before them in the segment; zero if there is none
+	raw    []byte
+	ids    []byte // of the rows near, once one was asked for
+	set64  []uint64
+	sig    []uint32
 }
 
-func (t *Table) Cursor() *Cursor { return &Cursor{t: t} }
+func (t *Table) Cursor() *Cursor { return &Cursor{partReader: partReader{t: t}} }
 
 // scanRows is how many rows a cursor that scans reads at once.
 const scanRows = 512
 
 // Scanner returns a cursor for ascending documents: it reads many rows at once.
-func (t *Table) Scanner() *Cursor { return &Cursor{t: t, sizes: scanRows} }
+func (t *Table) Scanner() *Cursor { return &Cursor{partReader: partReader{t: t, sizes: scanRows}} }
 
 // seek makes a document's block the current one.
 func (c *Cursor) seek(doc uint32) (row int) {
@@ -107,24 +101,6 @@ func (c *Cursor) before(doc uint32, row int) *storedDocument {
 		return &c.near[i-1]
 	default:
 		return &c.prior
-	}
-}
-
-func (c *Cursor) file() *part { return &c.t.parts[c.segment.part] }
-
-func (c *Cursor) read(b []byte, offset int64) bool {
-	if c.Err != nil {
-		return false
-	}
-	if _, err := c.file().file.ReadAt(b, offset); err != nil {
-		c.fail(err)
-	}
-	return c.Err == nil
-}
-
-func (c *Cursor) fail(err error) {
-	if c.Err == nil {
-		c.Err = fmt.Errorf("%s: %w", c.file().Name, err)
 	}
 }
 
@@ -281,50 +257,6 @@ func (c *Cursor) Value(doc uint32) []byte {
 	return c.checked(c.segment.layout.valuesAt()+int64(start)+int64(row)*crcSize, int64(end-start))
 }
 
-// checked reads a row that is followed by its checksum.
-func (c *Cursor) checked(offset, length int64) []byte {
-	if c.Err != nil {
-		return nil
-	}
-	var b []byte
-	var err error
-	if c.sizes > 0 && c.readAhead(offset, length+crcSize) {
-		b, err = c.file().checked(c.ahead[offset-c.aheadAt:][:length+crcSize], offset)
-	} else if c.Err == nil {
-		b, c.bytes, err = c.file().readChecked(c.bytes, offset, length)
-	}
-	if err != nil {
-		c.fail(err)
-	}
-	if c.Err != nil {
-		return nil
-	}
-	return b
-}
-
-// columnBytes is how many bytes of feature sets, signatures or values a cursor that scans reads at
-// once.
-const columnBytes = 64 << 10
-
-// readAhead reports whether length bytes from offset on are in memory. It reads them together with
-// the bytes behind them, unless they are many.
-func (c *Cursor) readAhead(offset, length int64) bool {
-	if offset >= c.aheadAt && offset+length <= c.aheadAt+int64(len(c.ahead)) {
-		return true
-	}
-	n := min(columnBytes, c.segment.layout.end()-offset)
-	if length < crcSize || length > n {
-		return false
-	}
-	c.ahead, c.aheadAt = scratch.Buffer(c.ahead, int(n)), offset
-	if _, err := c.file().file.ReadAt(c.ahead, offset); err != nil {
-		c.fail(err)
-		c.ahead = c.ahead[:0]
-		return false
-	}
-	return true
-}
-
 // Meta returns the data of a document that keep rules use.
 func (c *Cursor) Meta(doc uint32) cluster.Meta {
 	d := *c.Doc(doc)
@@ -351,3 +283,75 @@ func (c *Cursor) RawIn(doc uint32, b *corpus.Block) ([]byte, error) {
 
 // Made tells whether a document's name was made of its place.
 func (c *Cursor) Made(doc uint32) bool { return c.t.NamedByPlace(doc) || c.Doc(doc).IDHash == 0 }
+
+// partReader reads the bytes of a segment that is in a part, until an error.
+type partReader struct {
+	t       *Table
+	Err     error
+	segment *segment
+	sizes   int    // number of rows to read together; 0: the reader does not scan
+	ahead   []byte // of the segment's part, from aheadAt, when scanning
+	aheadAt int64
+	bytes   []byte
+}
+
+func (r *partReader) file() *part { return &r.t.parts[r.segment.part] }
+
+func (r *partReader) read(b []byte, offset int64) bool {
+	if r.Err != nil {
+		return false
+	}
+	if _, err := r.file().file.ReadAt(b, offset); err != nil {
+		r.fail(err)
+	}
+	return r.Err == nil
+}
+
+func (r *partReader) fail(err error) {
+	if r.Err == nil {
+		r.Err = fmt.Errorf("%s: %w", r.file().Name, err)
+	}
+}
+
+// checked reads a row that is followed by its checksum.
+func (r *partReader) checked(offset, length int64) []byte {
+	if r.Err != nil {
+		return nil
+	}
+	var b []byte
+	var err error
+	if r.sizes > 0 && r.readAhead(offset, length+crcSize) {
+		b, err = r.file().checked(r.ahead[offset-r.aheadAt:][:length+crcSize], offset)
+	} else if r.Err == nil {
+		b, r.bytes, err = r.file().readChecked(r.bytes, offset, length)
+	}
+	if err != nil {
+		r.fail(err)
+	}
+	if r.Err != nil {
+		return nil
+	}
+	return b
+}
+
+// columnBytes is how many bytes of feature sets, signatures or values a cursor that scans reads at
+// once.
+const columnBytes = 64 << 10
+
+// readAhead reports whether length bytes from offset on are in memory. It reads them together with
+// the bytes behind them, unless they are many.
+func (r *partReader) readAhead(offset, length int64) bool {
+	if offset >= r.aheadAt && offset+length <= r.aheadAt+int64(len(r.ahead)) {
+		return true
+	}
+	n := min(columnBytes, r.segment.layout.end()-offset)
+	if length < crcSize || length > n {
+		return false
+	}
+	r.ahead, r.aheadAt = scratch.Buffer(r.ahead, int(n)), offset
+	if !r.read(r.ahead, offset) {
+		r.ahead = r.ahead[:0]
+		return false
+	}
+	return true
+}
