@@ -5,6 +5,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
@@ -290,5 +291,40 @@ func TestChecksumsAreSentToServersThatKnowThem(t *testing.T) {
 		if b := open(t, "s3://bucket?anonymous=true"+query).(*s3Bucket); b.checksum != want {
 			t.Errorf("%q: checksum %v", query, b.checksum)
 		}
+	}
+}
+
+func TestAuthoritiesOfAWSAreThoseOfTheFileThatIsNamed(t *testing.T) {
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }))
+	defer server.Close()
+	bundle := filepath.Join(t.TempDir(), "bundle.pem")
+	write := func(data []byte) {
+		if err := os.WriteFile(bundle, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	get := func() error {
+		transport, err := awsTransport()
+		if err != nil {
+			return err
+		}
+		defer transport.CloseIdleConnections()
+		answer, err := (&http.Client{Transport: transport}).Get(server.URL)
+		if err == nil {
+			err = answer.Body.Close()
+		}
+		return err
+	}
+	if err := get(); err == nil {
+		t.Error("a server that nobody vouches for is trusted")
+	}
+	t.Setenv("AWS_CA_BUNDLE", bundle)
+	write(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}))
+	if err := get(); err != nil {
+		t.Error(err)
+	}
+	write([]byte("no certificate"))
+	if err := get(); err == nil || !strings.Contains(err.Error(), "AWS_CA_BUNDLE") {
+		t.Errorf("%v, want one that names AWS_CA_BUNDLE", err)
 	}
 }

@@ -240,7 +240,12 @@ func (a *awsRole) ask(ctx context.Context) (found aws.Credentials, err error) {
 			return found, err
 		}
 	}
-	answer, err := http.DefaultClient.Do(r)
+	transport, err := awsTransport()
+	if err != nil {
+		return found, err
+	}
+	defer transport.CloseIdleConnections()
+	answer, err := (&http.Client{Transport: transport}).Do(r)
 	if err != nil {
 		return found, unreachable(err, "AWS_REGION")
 	}

@@ -2,10 +2,14 @@ package objects
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"time"
 
 	"github.com/alike-dev/alike/corpus"
@@ -39,6 +43,27 @@ func setUp(t *http.Transport) {
 	}
 	t.ResponseHeaderTimeout = answerTimeout
 	t.MaxIdleConnsPerHost = connections
+}
+
+// awsTransport returns a transport for servers of AWS. It trusts the authorities in the file
+// AWS_CA_BUNDLE, if that is set, in place of those of the system, as AWS's own tools do.
+func awsTransport() (*http.Transport, error) {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	setUp(t)
+	bundle := os.Getenv("AWS_CA_BUNDLE")
+	if bundle == "" {
+		return t, nil
+	}
+	pem, err := os.ReadFile(bundle)
+	authorities := x509.NewCertPool()
+	if err == nil && !authorities.AppendCertsFromPEM(pem) {
+		err = errors.New("it has no certificate")
+	}
+	if err != nil {
+		return nil, fault.Caused(fs.ErrInvalid, err, "AWS_CA_BUNDLE names %s, which is no file of certificates: %v", fault.Shown(bundle), err)
+	}
+	t.TLSClientConfig = &tls.Config{RootCAs: authorities, MinVersion: tls.VersionTLS12}
+	return t, nil
 }
 
 // watchedConn fails when the server stops accepting written bytes.

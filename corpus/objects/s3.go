@@ -46,8 +46,10 @@ func openS3(ctx context.Context, u *url.URL) (*s3Bucket, error) {
 	if err := checkCredentials(ctx, credentials); err != nil {
 		return nil, err
 	}
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	setUp(transport)
+	transport, err := awsTransport()
+	if err != nil {
+		return nil, err
+	}
 	transport.DisableCompression = true // objects are read as they are stored
 	b := &s3Bucket{
 		client: &http.Client{Transport: transport, CheckRedirect: stay}, address: address, region: s.region,
