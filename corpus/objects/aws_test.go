@@ -18,6 +18,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -56,7 +57,7 @@ func signature(r *http.Request, body []byte) string {
 func TestRequestsAreSignedAsAWSDescribes(t *testing.T) {
 	server, b := startS3(t)
 	b.(*s3Bucket).checksum = true
-	requests := 0
+	var requests atomic.Int64 // parts are sent at once
 	server.Fail(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		body, err := io.ReadAll(r.Body)
 		must(t, err)
@@ -64,7 +65,7 @@ func TestRequestsAreSignedAsAWSDescribes(t *testing.T) {
 		if _, got, _ := strings.Cut(r.Header.Get("Authorization"), "Signature="); got != signature(r, body) {
 			t.Errorf("%s %s: signature %s, want %s", r.Method, r.RequestURI, got, signature(r, body))
 		}
-		requests++
+		requests.Add(1)
 		next.ServeHTTP(w, r)
 	})
 	for _, key := range []string{"k", "a b+c%20d/ü&=?#*~'()!$,;:@", "a//b"} {
@@ -74,8 +75,8 @@ func TestRequestsAreSignedAsAWSDescribes(t *testing.T) {
 		must(t, b.Remove(t.Context(), key))
 	}
 	put(t, b, "parts", noise(3*smallPart))
-	if requests < 20 {
-		t.Errorf("%d requests were checked", requests)
+	if n := requests.Load(); n < 20 {
+		t.Errorf("%d requests were checked", n)
 	}
 }
 
