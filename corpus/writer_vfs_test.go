@@ -19,7 +19,7 @@ func listAll(t *testing.T, on vfs.FS, dir string) (files []string) {
 	names, err := on.List(dir)
 	must(t, err)
 	for _, name := range names {
-		p := filepath.Join(dir, name)
+		p := filepath.ToSlash(filepath.Join(dir, name))
 		st, err := on.Stat(p)
 		must(t, err)
 		if st.IsDir() {
