@@ -2,5 +2,5 @@
 
 package main
 
-// releaseStartPages does nothing on systems for which it is not implemented.
+// releaseStartPages does nothing: only Linux tells a process which pages it could give back.
 func releaseStartPages() {}
