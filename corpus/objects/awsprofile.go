@@ -1,8 +1,6 @@
 package objects
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"errors"
 	"io/fs"
@@ -36,8 +34,8 @@ func readAWSFiles() (awsFiles, error) {
 func (f awsFiles) add(text []byte) {
 	var section map[string]string
 	above := "" // the setting that lines further right belong to
-	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
-		line := strings.TrimSpace(lines.Text())
+	for whole := range strings.Lines(string(text)) {
+		line := strings.TrimSpace(whole)
 		if line == "" || line[0] == '#' || line[0] == ';' {
 			continue
 		}
@@ -58,7 +56,7 @@ func (f awsFiles) add(text []byte) {
 			value, _, _ = strings.Cut(value, comment)
 		}
 		key, value = strings.ToLower(strings.TrimSpace(key)), strings.TrimSpace(value)
-		if indented := lines.Text()[0] == ' ' || lines.Text()[0] == '\t'; !indented {
+		if indented := whole[0] == ' ' || whole[0] == '\t'; !indented {
 			above = key
 		} else if above != "" && section[above] == "" {
 			key = above + "." + key
