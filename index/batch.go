@@ -24,6 +24,9 @@ type Document struct {
 	// or, if that is not set, for the newest time so far.
 	Time    time.Time
 	Columns [][]byte // values to store with it, nil for none
+	// Accepts, if set, limits Check to stored documents whose columns it accepts: others are not similar to this
+	// one. It must give the same answer each time; any goroutine may call it.
+	Accepts func(columns [][]byte) bool
 }
 
 // A Verdict is the result of Check for one document.
@@ -38,6 +41,9 @@ type Verdict struct {
 	// Late says that the document came too late to be added: see Window.Late. New then says whether it is
 	// similar to no document that is still in the collection.
 	Late bool
+	// Known says that the collection has a document with this id already, in Slot and with Columns, and that nothing
+	// was decided: with Options.ByID only.
+	Known bool
 }
 
 // A Batch prepares documents to be checked or added, which is nearly all of the work and needs no
@@ -73,7 +79,8 @@ type prepared struct {
 	sum                 uint32 // checksum of the record
 	time                int64
 	timed               bool
-	made                bool // the id
+	made                bool                        // the id
+	accepts             func(columns [][]byte) bool // nil: all
 
 	found      bool // a similar document is in the batch's view
 	slot       uint64
@@ -155,7 +162,7 @@ const mostScratch = 8 << 20
 
 // Add prepares a document. O(length), and O(length) of each document that it is compared with.
 func (b *Batch) Add(d Document) {
-	p := prepared{timed: !d.Time.IsZero(), made: d.Made}
+	p := prepared{timed: !d.Time.IsZero(), made: d.Made, accepts: d.Accepts}
 	if p.timed {
 		p.time = d.Time.UnixNano()
 	}
@@ -229,7 +236,7 @@ func (b *Batch) look(p *prepared, set func() []uint64) {
 
 // query returns the query that finds documents that are similar to this one.
 func (b *Batch) query(p *prepared, set func() []uint64) *query {
-	return &query{keys: within(b.keys, span{p.keys.from, p.keys.from + p.ways}), digest: p.digest, words: within(b.words, p.words), time: p.time, set: set}
+	return &query{keys: within(b.keys, span{p.keys.from, p.keys.from + p.ways}), digest: p.digest, words: within(b.words, p.words), time: p.time, set: set, accepts: p.accepts}
 }
 
 // arrival returns a document of the batch in the form that insert takes.

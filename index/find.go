@@ -44,6 +44,8 @@ type query struct {
 	time   int64
 	set    func() []uint64 // ascending; called when a candidate needs it
 	made   []uint64        // the result of set
+	// accepts is Document.Accepts; nil: all
+	accepts func(columns [][]byte) bool
 }
 
 // features returns the set of the query, which is made only once.
@@ -68,12 +70,35 @@ func (f *finder) oldest(v *view, r table.Range, q *query, record func(slot uint6
 		return 0, 0, false, err
 	}
 	for _, slot := range slots {
+		wanted, err := accepted(q.accepts, slot, record)
+		if err != nil {
+			return 0, 0, false, err
+		}
+		if !wanted {
+			continue
+		}
 		similarity, found, err = f.compare(v, slot, q, record)
 		if found || err != nil && !errors.Is(err, errGone) {
 			return slot, similarity, found, err
 		}
 	}
 	return 0, 0, false, nil
+}
+
+// accepted tells whether the columns of a document are accepted; those of one that is gone are not.
+func accepted(accepts func([][]byte) bool, slot uint64, read func(slot uint64) (record, error)) (bool, error) {
+	if accepts == nil {
+		return true, nil
+	}
+	r, err := read(slot)
+	if err != nil {
+		if errors.Is(err, errGone) {
+			err = nil
+		}
+		return false, err
+	}
+	columns, err := parseColumns(r.columns)
+	return err == nil && accepts(columns), err
 }
 
 // candidates returns the slots of a range, ascending, that share with the query as many keys

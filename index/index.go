@@ -272,6 +272,49 @@ func (x *Index) DeleteSlots(from, to uint64) (n int, err error) {
 	return x.Delete(ids...)
 }
 
+// A Stored is a document of an index.
+type Stored struct {
+	Slot     uint64
+	ID, Text []byte // Text is nil unless texts are kept
+	Time     time.Time
+	Columns  [][]byte
+}
+
+// Get returns the document with an id; found is false if there is none. It needs Options.ByID. O(length).
+func (x *Index) Get(id []byte) (d Stored, found bool, err error) {
+	if !x.options.ByID {
+		return d, false, errNoIDs
+	}
+	x.lock.Lock() // the look-up of ids belongs to the writer
+	slot, found, err := x.store.slotOf(id)
+	v := x.view.Load()
+	x.lock.Unlock()
+	if err != nil || !found || !v.has(slot) {
+		return d, false, err
+	}
+	var held facts
+	value, err := x.store.get(v, slot, nil)
+	if err == nil {
+		_, err = v.facts(slot, &held)
+	}
+	if err != nil {
+		if errors.Is(err, errGone) {
+			err = nil
+		}
+		return d, false, err
+	}
+	r, err := parseRecord(value)
+	if err != nil {
+		return d, false, err
+	}
+	d = Stored{Slot: slot, ID: r.id, Time: time.Unix(0, held.time).UTC()}
+	if r.kind == bodyText {
+		d.Text = r.body
+	}
+	d.Columns, err = parseColumns(r.columns)
+	return d, err == nil, err
+}
+
 // Note returns the note that a batch stored under a name, nil if there is none.
 func (x *Index) Note(name string) ([]byte, error) { return x.store.note(name) }
 

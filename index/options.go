@@ -49,8 +49,9 @@ type Options struct {
 	BucketCap int // 0: DefaultBucketCap
 	Keys      Keys
 	Window    Window
-	// ByID makes ids unique: a document replaces one with the same id, and Delete finds
-	// documents by id.
+	// ByID makes ids unique: with Add a document replaces one with the same id, Check tells that there is one
+	// (Verdict.Known), and Get and Delete find documents by id. With a window it costs reading each document once
+	// more when it expires.
 	ByID bool
 	// History is the number of hashes that Index.History returns at least, if so many were remembered; 0: none.
 	// Like the window, it is not stored in the header.
@@ -140,9 +141,6 @@ func (o Options) Validate() error {
 	}
 	if w.Refresh && w.Docs == 0 && w.Age == 0 {
 		bad("without a window there is nothing to refresh: leave Refresh out")
-	}
-	if o.ByID && (w.Docs > 0 || w.Age > 0) {
-		bad("documents that expire are not found by id: leave ByID or the window out")
 	}
 	return errors.Join(errs...)
 }

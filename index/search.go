@@ -32,6 +32,8 @@ type SearchOptions struct {
 	Passages bool
 	// Encoding is that of the file if the query is all of it: corpus.Record has it. Passages are then places in the file.
 	Encoding bom.Encoding
+	// Accepts, if set, leaves out documents whose columns it does not accept.
+	Accepts func(columns [][]byte) bool
 }
 
 // A Match is a document that a search has found.
@@ -99,6 +101,9 @@ func (s *Searcher) Search(query []byte, o SearchOptions) ([]Match, error) {
 	if err != nil {
 		return nil, err
 	}
+	if matches, err = s.accepted(v, matches, o.Accepts); err != nil {
+		return nil, err
+	}
 	slices.SortFunc(matches, func(a, b Match) int {
 		return cmp.Or(cmp.Compare(b.Similarity, a.Similarity), cmp.Compare(a.Slot, b.Slot))
 	})
@@ -106,6 +111,24 @@ func (s *Searcher) Search(query []byte, o SearchOptions) ([]Match, error) {
 		matches = matches[:o.Top]
 	}
 	return s.described(v, query, matches, o)
+}
+
+// accepted returns the matches whose columns are accepted, in the memory of matches.
+func (s *Searcher) accepted(v *view, matches []Match, accepts func([][]byte) bool) ([]Match, error) {
+	if accepts == nil {
+		return matches, nil
+	}
+	kept, read := matches[:0], s.finder.read(v)
+	for _, m := range matches {
+		wanted, err := accepted(accepts, m.Slot, read)
+		if err != nil {
+			return nil, err
+		}
+		if wanted {
+			kept = append(kept, m)
+		}
+	}
+	return kept, nil
 }
 
 // recounted returns the documents that reach a threshold of which the index's sets do not tell, since it counts

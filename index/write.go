@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/alike-dev/alike/index/internal/table"
@@ -25,6 +26,11 @@ func newWriter(c *collection) *writer {
 // decide decides about one document of a batch.
 func (w *writer) decide(b *Batch, p *prepared) (Verdict, error) {
 	w.counts.checked.Add(1)
+	if w.options.ByID {
+		if v, err := w.known(b, within(b.ids, p.id)); err != nil || v.Known {
+			return v, err
+		}
+	}
 	if err := w.findOriginal(b, p); err != nil {
 		return Verdict{}, err
 	}
@@ -38,6 +44,30 @@ func (w *writer) decide(b *Batch, p *prepared) (Verdict, error) {
 	}
 	v := Verdict{New: true, Slot: w.next}
 	return v, w.insert(b.arrival(p))
+}
+
+// known tells by a verdict whether a document has the id. One that is too old for the window, and only not removed yet,
+// makes room.
+func (w *writer) known(b *Batch, id []byte) (v Verdict, err error) {
+	slot, found, err := w.holderOf(id)
+	if err != nil || !found {
+		return v, err
+	}
+	if _, err := w.growing.facts(slot, &w.finder.held); err != nil {
+		return v, err
+	}
+	if w.window.tooLate(w.finder.held.time) {
+		return v, w.replace(id)
+	}
+	r, err := w.read(slot)
+	if err != nil {
+		return v, err
+	}
+	v = Verdict{Known: true, Slot: slot}
+	from := len(b.ids)
+	b.ids = append(b.ids, r.columns...)
+	v.Columns, err = parseColumns(b.ids[from:])
+	return v, err
 }
 
 // findOriginal completes the search that the batch has made in its view: the document that it has found may have
@@ -215,7 +245,6 @@ func (w *writer) insert(a arrival) error {
 		w.named[string(a.id)] = slot
 	}
 	w.next++
-	defer w.expire()
 	w.counts.added.Add(1)
 	w.counts.live.Add(1)
 	if now := w.window.clock.Load(); w.window.Age > 0 && w.window.due(w.marks, now) {
@@ -223,7 +252,7 @@ func (w *writer) insert(a arrival) error {
 	} else if last := len(w.marks) - 1; last >= 0 && w.marks[last].clock == now {
 		w.marks[last].slot = w.next
 	}
-	return nil
+	return w.expire()
 }
 
 // keysOf returns the keys that a document gets in the table. Where nothing expires, a copy of an
@@ -344,26 +373,34 @@ func (w *writer) hasRoom() error {
 // brings, so that a pause of the stream does not make the index pause.
 const slotsAtOnce = 1 << 14
 
-// expire moves the start of the window. O(1) for each document that expires.
-func (w *writer) expire() {
+// expire moves the start of the window. O(1) for each document that expires, and O(length) with ByID.
+func (w *writer) expire() error {
 	if !w.window.expires() {
-		return
+		return nil
 	}
 	first := w.growing.First
 	most := w.shown.First + slotsAtOnce + uint64(len(w.pending))
-	step := func() {
+	step := func() error {
 		if w.growing.living(first) {
+			if err := w.forgetID(first); err != nil {
+				return err
+			}
 			w.counts.live.Add(-1)
 			w.counts.expired.Add(1)
 		}
 		first++
+		return nil
 	}
 	for docs := int64(w.window.Docs); docs > 0 && w.counts.live.Load() > docs && first < most; {
-		step()
+		if err := step(); err != nil {
+			return err
+		}
 	}
 	for len(w.marks) > 0 && w.window.clock.Load()-w.marks[0].clock > w.window.stay() {
 		for first < w.marks[0].slot && first < most {
-			step()
+			if err := step(); err != nil {
+				return err
+			}
 		}
 		if first < w.marks[0].slot {
 			break
@@ -373,4 +410,19 @@ func (w *writer) expire() {
 	if first > w.growing.First {
 		w.growing = w.growing.shortened(first)
 	}
+	return nil
+}
+
+// forgetID makes the id of a living document free that is about to expire.
+func (w *writer) forgetID(slot uint64) error {
+	if !w.options.ByID {
+		return nil
+	}
+	r, err := w.read(slot)
+	if err != nil {
+		return err
+	}
+	w.dropped = append(w.dropped, bytes.Clone(r.id))
+	delete(w.named, string(r.id))
+	return nil
 }
