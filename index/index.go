@@ -135,6 +135,29 @@ func (x *Index) Check(b *Batch, emit func([]Verdict) error) ([]Verdict, error) {
 	return b.verdicts, x.writer.commit()
 }
 
+// Ask decides about each document of a batch of NewCheck as Check would if it were the only one, and adds none. The
+// slot of a new document is the one that it would get. Verdicts are valid until the batch is reset.
+func (x *Index) Ask(b *Batch) ([]Verdict, error) {
+	x.lock.Lock()
+	defer x.lock.Unlock()
+	if errors.Is(x.writer.failed, ErrClosed) {
+		return nil, ErrClosed
+	}
+	if b.err != nil {
+		return nil, b.err
+	}
+	x.writer.begin(x.view.Load(), nil)
+	b.verdicts = b.verdicts[:0]
+	for i := range b.docs {
+		v, err := x.writer.ask(b, &b.docs[i])
+		if err != nil {
+			return nil, err
+		}
+		b.verdicts = append(b.verdicts, v)
+	}
+	return b.verdicts, nil
+}
+
 // CheckOne is Check for one document.
 func (x *Index) CheckOne(d Document) (Verdict, error) {
 	b, _ := x.batches.Get().(*Batch)

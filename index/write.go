@@ -23,14 +23,19 @@ func newWriter(c *collection) *writer {
 	return &writer{collection: c, changes: changes{named: map[string]uint64{}}, finder: newFinder(c)}
 }
 
-// decide decides about one document of a batch.
+// decide decides about one document of a batch, and adds it if it is new.
 func (w *writer) decide(b *Batch, p *prepared) (Verdict, error) {
 	w.counts.checked.Add(1)
 	if w.options.ByID {
-		if v, err := w.known(b, within(b.ids, p.id)); err != nil || v.Known {
+		v, outdated, err := w.known(b, within(b.ids, p.id))
+		if err == nil && outdated {
+			err = w.replace(within(b.ids, p.id))
+		}
+		if err != nil || v.Known {
 			return v, err
 		}
 	}
+	p.tick(&w.window)
 	if err := w.findOriginal(b, p); err != nil {
 		return Verdict{}, err
 	}
@@ -46,34 +51,65 @@ func (w *writer) decide(b *Batch, p *prepared) (Verdict, error) {
 	return v, w.insert(b.arrival(p))
 }
 
-// known tells by a verdict whether a document has the id. One that is too old for the window, and only not removed yet,
-// makes room.
-func (w *writer) known(b *Batch, id []byte) (v Verdict, err error) {
-	slot, found, err := w.holderOf(id)
-	if err != nil || !found {
-		return v, err
+// ask decides about one document of a batch and changes nothing.
+func (w *writer) ask(b *Batch, p *prepared) (Verdict, error) {
+	if w.options.ByID {
+		if v, _, err := w.known(b, within(b.ids, p.id)); err != nil || v.Known {
+			return v, err
+		}
 	}
-	if _, err := w.growing.facts(slot, &w.finder.held); err != nil {
-		return v, err
+	if !p.timed {
+		p.time = w.window.untimed()
 	}
-	if w.window.tooLate(w.finder.held.time) {
-		return v, w.replace(id)
+	if err := w.findOriginal(b, p); err != nil {
+		return Verdict{}, err
 	}
-	r, err := w.read(slot)
-	if err != nil {
-		return v, err
+	v := Verdict{New: !p.found, Slot: w.next, Late: w.window.tooLate(p.time)}
+	if !p.found {
+		return v, nil
 	}
-	v = Verdict{Known: true, Slot: slot}
-	from := len(b.ids)
-	b.ids = append(b.ids, r.columns...)
-	v.Columns, err = parseColumns(b.ids[from:])
+	v.Slot, v.Similarity = p.slot, p.similarity
+	_, err := w.describe(b, &v)
 	return v, err
 }
 
+// known tells by a verdict whether a document has the id. One that is too old for the window, and only not removed yet,
+// is outdated.
+func (w *writer) known(b *Batch, id []byte) (v Verdict, outdated bool, err error) {
+	slot, found, err := w.holderOf(id)
+	if err != nil || !found {
+		return v, false, err
+	}
+	if _, err := w.growing.facts(slot, &w.finder.held); err != nil {
+		return v, false, err
+	}
+	if w.window.tooLate(w.finder.held.time) {
+		return v, true, nil
+	}
+	v = Verdict{Known: true, Slot: slot}
+	_, err = w.describe(b, &v)
+	return v, false, err
+}
+
+// describe fills in id and columns of the document in a verdict's slot, in the memory of the batch.
+func (w *writer) describe(b *Batch, v *Verdict) (r record, err error) {
+	if r, err = w.read(v.Slot); err != nil {
+		return r, err
+	}
+	from := len(b.ids)
+	b.ids = append(b.ids, r.id...)
+	v.Of = b.ids[from:len(b.ids):len(b.ids)]
+	if len(r.columns) > 0 {
+		from = len(b.ids)
+		b.ids = append(b.ids, r.columns...)
+		v.Columns, err = parseColumns(b.ids[from:len(b.ids):len(b.ids)])
+	}
+	return r, err
+}
+
 // findOriginal completes the search that the batch has made in its view: the document that it has found may have
-// gone since, and documents that were added since may be similar.
+// gone since, and documents that were added since may be similar. The document has its time.
 func (w *writer) findOriginal(b *Batch, p *prepared) (err error) {
-	p.tick(&w.window)
 	now := table.Range{First: w.growing.First, Next: w.next}
 	grown := w.growing
 	grown.Range = now
@@ -104,21 +140,8 @@ func (w *writer) findOriginal(b *Batch, p *prepared) (err error) {
 func (w *writer) duplicate(b *Batch, p *prepared, late bool) (v Verdict, err error) {
 	w.counts.duplicates.Add(1)
 	v = Verdict{Slot: p.slot, Similarity: p.similarity, Late: late}
-	r, err := w.read(p.slot)
-	if err != nil {
-		return v, err
-	}
-	from := len(b.ids)
-	b.ids = append(b.ids, r.id...)
-	v.Of = b.ids[from:len(b.ids):len(b.ids)]
-	if len(r.columns) > 0 {
-		from = len(b.ids)
-		b.ids = append(b.ids, r.columns...)
-		if v.Columns, err = parseColumns(b.ids[from:]); err != nil {
-			return v, err
-		}
-	}
-	if w.window.Refresh && !late {
+	r, err := w.describe(b, &v)
+	if err == nil && w.window.Refresh && !late {
 		err = w.refresh(p.slot, p.time, r)
 	}
 	return v, err
