@@ -11,9 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alike-dev/alike"
-	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/internal/recipeflags"
-	"github.com/alike-dev/alike/measure"
 )
 
 const sketchHelp = `Print the fingerprint of every document.
@@ -38,10 +36,7 @@ const sketchExamples = `  alike sketch news.jsonl > fingerprints.jsonl
 
 // sketching are the flags of alike sketch.
 type sketching struct {
-	text   recipeflags.Text
-	scheme recipeflags.Sketch
-	preset recipeflags.Fingerprint
-	counts choice
+	made   recipeflags.Signatures
 	input  inputFlags
 	output string
 	hex    bool
@@ -59,11 +54,7 @@ func newSketch() *cobra.Command {
 	}
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "`file` for the fingerprints (default: standard output)")
 	cmd.Flags().BoolVar(&f.hex, "hex", false, "signatures in hexadecimal")
-	f.text.Add(cmd.Flags())
-	f.scheme.Add(cmd.Flags())
-	f.counts = choose(measure.Jaccard.String(), measure.WeightedJaccard.String())
-	cmd.Flags().Var(&f.counts, "measure", "the similarity that signatures estimate: jaccard, or weighted-jaccard, where a shingle counts as often as it occurs")
-	f.preset.Add(cmd.Flags())
+	f.made.Add(cmd.Flags())
 	f.input.add(cmd.Flags())
 	cmd.Flags().SortFlags = false // in the order of the work
 	completeChoices(cmd)
@@ -101,33 +92,14 @@ func (f *sketching) config(cmd *cobra.Command, inputs []string) (alike.Config, e
 	if err != nil {
 		return c, err
 	}
-	var shingles dedup.OfShingles
-	if shingles.Options, err = f.text.Options(); err != nil {
+	if err := f.made.Apply(&c, cmd.Flags()); err != nil {
 		return c, err
-	}
-	texts, err := f.preset.Scheme(&f.text, cmd.Flags())
-	if err != nil {
-		return c, err
-	}
-	if shingles.Scheme, err = f.scheme.Scheme(cmd.Flags()); err != nil {
-		return c, err
-	}
-	m, err := measure.Parse(f.counts.value)
-	if err != nil {
-		return c, err
-	}
-	c.Signatures, c.Decide = shingles, dedup.Similarity{Measure: m}
-	if texts != nil {
-		c.Signatures = dedup.OfTexts{Scheme: texts}
-	}
-	if m == measure.WeightedJaccard && (texts != nil || f.scheme.IsSimHash()) {
-		return c, usagef("--measure weighted-jaccard is for MinHash: Hamming distances estimate no such similarity, leave it out")
 	}
 	if err := f.input.apply(&c); err != nil {
 		return c, err
 	}
 	useObjects(cmd, &c.Corpus)
-	c.Reads = append(f.text.Reads(), f.scheme.Reads()...)
+	c.Reads = f.made.Reads()
 	return c, nil
 }
 

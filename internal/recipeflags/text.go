@@ -24,6 +24,9 @@ type Text struct {
 	MinLength       int
 	Repetitions     bool
 	Hash            string
+	// WordsOf, if set, returns the words that StopWords names, in place of reading a file of that name: for programs
+	// that take settings from afar.
+	WordsOf func(name string) ([]string, error)
 }
 
 // Add adds the flags.
@@ -60,7 +63,11 @@ func (f *Text) Options() (shingle.Options, error) {
 		return o, usagef("%s is %d: take 1 or more, 5 for near-duplicates of prose", setting.NGram, f.NGram)
 	}
 	if f.StopWords != "" {
-		words, err := readStopWords(f.StopWords)
+		wordsOf := readStopWords
+		if f.WordsOf != nil {
+			wordsOf = f.WordsOf
+		}
+		words, err := wordsOf(f.StopWords)
 		if err != nil {
 			return o, err
 		}

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/alike-dev/alike/serve"
+)
+
+const serveHelp = `Serve collections, fingerprints and comparisons over HTTP.
+
+A collection has a recipe and a window, and answers whether a text is new in it, searches
+it, and gives documents back; GET /openapi.json describes all paths. With --data the
+collections are in a folder and outlive the process; without it they are in memory.
+
+An address beyond this machine needs --tokens, or --insecure, which lets everybody do
+everything. SIGTERM ends the server when all lines that it has read are answered.`
+
+var serveNotes = map[string]string{
+	"service": `The file of --tokens has a line for each token: the token, at least 16 characters; what it
+may do, read, write or admin; and in which collections, separated by commas, or * for all.
+Without --tokens the environment variable ALIKE_TOKENS has such lines. The file is read
+again when it changes.
+
+--durability says what an answer to a write promises: sync, that it survives a power
+failure (all that wait share one fsync); interval, that it survives the end of the process,
+while a power failure may lose the last 50 ms; memory, that it lasts as long as the process.
+
+--listen with port 0 takes a free port; the log says which.`,
+}
+
+const serveExamples = `  alike serve --data collections/
+  alike serve --data /var/lib/alike --listen :8080 --tokens /etc/alike/tokens`
+
+type serveFlags struct {
+	data, listen, tokens string
+	insecure             bool
+	durability           choice
+}
+
+func newServe() *cobra.Command {
+	var f serveFlags
+	cmd := &cobra.Command{
+		Use:         "serve [--data DIR]",
+		Short:       "Serve collections over HTTP",
+		Long:        serveHelp,
+		Example:     serveExamples,
+		Annotations: serveNotes,
+		Args:        exactly(0, "the folder of the collections is --data"),
+		RunE:        func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	cmd.Flags().SortFlags = false // in the order of the work
+	cmd.Flags().StringVar(&f.data, "data", "", "`folder` of the collections, made if it is not there (default: they are in memory)")
+	cmd.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8080", "`address` to listen on")
+	cmd.Flags().StringVar(&f.tokens, "tokens", "", "`file` with bearer tokens and their rights (default: the variable ALIKE_TOKENS)")
+	cmd.Flags().BoolVar(&f.insecure, "insecure", false, "listen beyond this machine without tokens")
+	f.durability = choose(string(serve.Sync), string(serve.Interval), string(serve.Memory))
+	f.durability.value = ""
+	cmd.Flags().Var(&f.durability, "durability", "what an answer to a write promises: sync, interval or memory (default: sync with --data, else memory)")
+	completeChoices(cmd)
+	return cmd
+}
+
+// tokensVariable names tokens in the environment.
+const tokensVariable = "ALIKE_TOKENS"
+
+// tokensEvery is how often the file of tokens is looked at.
+const tokensEvery = 5 * time.Second
+
+// readTokens returns the tokens' text, "" if there are none.
+func (f *serveFlags) readTokens() (string, error) {
+	if f.tokens == "" {
+		return os.Getenv(tokensVariable), nil
+	}
+	text, err := os.ReadFile(f.tokens)
+	return string(text), err
+}
+
+func (f *serveFlags) run(cmd *cobra.Command) (err error) {
+	durability := serve.Durability(f.durability.value)
+	if (f.data == "") != (cmp.Or(durability, serve.Memory) == serve.Memory) && durability != "" {
+		return usagef("--durability %s: collections in memory have the durability memory, and those of --data do not", durability)
+	}
+	log := slog.New(slog.NewJSONHandler(cmd.ErrOrStderr(), nil))
+	config := serve.Config{Dir: f.data, Durability: durability, Log: log}
+	text, err := f.readTokens()
+	if err != nil {
+		return err
+	}
+	if text != "" || f.tokens != "" {
+		config.Tokens = new(serve.Tokens)
+		if err := config.Tokens.Set(text); err != nil {
+			return usageError{err}
+		}
+	} else if !serve.IsLoopback(f.listen) && !f.insecure {
+		return usagef("--listen %s is beyond this machine: add --tokens, or --insecure to let everybody do everything", f.listen)
+	}
+	listener, err := (&net.ListenConfig{}).Listen(cmd.Context(), "tcp", f.listen)
+	if err != nil {
+		return fmt.Errorf("--listen: %w", err)
+	}
+	defer listener.Close()
+	server, err := serve.New(config)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.Close()) }()
+	if f.tokens != "" {
+		stop := f.follow(cmd.Context(), log, config.Tokens, text)
+		defer stop()
+	}
+	log.Info("listening", "address", listener.Addr().String())
+	return serveUntil(cmd.Context(), server, listener)
+}
+
+// follow takes tokens anew when their file changes, until the function that it returns is called.
+func (f *serveFlags) follow(ctx context.Context, log *slog.Logger, tokens *serve.Tokens, known string) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(tokensEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			text, err := f.readTokens()
+			if err == nil && text == known {
+				continue
+			}
+			known = text
+			if err == nil {
+				err = tokens.Set(text)
+			}
+			if err != nil {
+				log.Error("tokens stay as they were", "error", err.Error())
+			} else {
+				log.Info("tokens were read again")
+			}
+		}
+	}()
+	return func() {
+		cancel()
+		<-ended
+	}
+}
+
+// drainTime is how long requests may take after the server was asked to end. Long answers end by themselves, since no
+// more lines are read.
+const drainTime = 25 * time.Second
+
+// serveUntil serves until the context ends, and all requests have been answered.
+func serveUntil(ctx context.Context, s *serve.Server, listener net.Listener) error {
+	h := s.HTTPServer()
+	served := make(chan error, 1)
+	go func() { served <- h.Serve(listener) }()
+	select {
+	case err := <-served:
+		return err
+	case <-ctx.Done():
+	}
+	s.Drain()
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
+	defer cancel()
+	err := h.Shutdown(last)
+	if err != nil {
+		err = errors.Join(fmt.Errorf("requests were cut: %w", err), h.Close())
+	}
+	if e := <-served; !errors.Is(e, http.ErrServerClosed) {
+		err = errors.Join(err, e)
+	}
+	return err
+}

@@ -1,0 +1,94 @@
+package serve
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+)
+
+var (
+	errSlow     = errors.New("serve: the body came too slowly")
+	errDraining = errors.New("serve: the server is ending")
+)
+
+// A pacedBody is the body of a request that must come at a least rate: a client may be behind it by the grace at most.
+// Only time in which the server waits for the client counts. After the server has begun to drain, reads fail.
+type pacedBody struct {
+	body    io.Reader
+	control *http.ResponseController
+	credit  time.Duration // before the body is too slow
+	limits  *Limits
+	now     func() time.Time
+
+	mu       sync.Mutex
+	draining bool
+}
+
+func newPacedBody(w http.ResponseWriter, body io.Reader, limits *Limits) *pacedBody {
+	return &pacedBody{body: body, control: http.NewResponseController(w), credit: limits.Grace, limits: limits, now: time.Now}
+}
+
+// drain ends reading.
+func (b *pacedBody) drain() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.draining = true
+	_ = b.control.SetReadDeadline(time.Unix(1, 0)) // a connection without deadlines ends with its client
+}
+
+// Read implements io.Reader.
+func (b *pacedBody) Read(p []byte) (n int, err error) {
+	begun := b.now()
+	b.mu.Lock()
+	if b.draining {
+		b.mu.Unlock()
+		return 0, errDraining
+	}
+	err = b.control.SetReadDeadline(begun.Add(b.credit))
+	b.mu.Unlock()
+	if err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return 0, err
+	}
+	n, err = b.body.Read(p)
+	b.credit -= b.now().Sub(begun)
+	b.credit = min(b.credit+time.Duration(float64(n)/float64(b.limits.LeastRate)*float64(time.Second)), b.limits.Grace)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case errors.Is(err, io.EOF):
+		_ = b.control.SetReadDeadline(time.Time{}) // the answer may take longer; an error is that of the connection
+	case err == nil && b.credit <= 0:
+		err = errSlow
+	case b.draining:
+		err = errDraining
+	}
+	return n, err
+}
+
+// buffers are memory for bodies.
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// mostKept is the largest buffer that is kept for another body.
+const mostKept = 1 << 20
+
+// readBody reads a body as a whole and calls use with it.
+func readBody(w http.ResponseWriter, r *http.Request, limits *Limits, use func(body []byte) error) error {
+	b := buffers.Get().(*bytes.Buffer)
+	defer func() {
+		if b.Cap() <= mostKept {
+			b.Reset()
+			buffers.Put(b)
+		}
+	}()
+	if r.ContentLength > limits.Body {
+		return &http.MaxBytesError{Limit: limits.Body}
+	}
+	body := newPacedBody(w, http.MaxBytesReader(w, r.Body, limits.Body), limits)
+	if _, err := b.ReadFrom(body); err != nil {
+		return err
+	}
+	return use(b.Bytes())
+}

@@ -1,0 +1,113 @@
+package serve
+
+import (
+	"strconv"
+
+	"github.com/alike-dev/alike/index"
+)
+
+// checkWork checks the documents of lines and adds those that are new.
+type checkWork struct {
+	c      *collection
+	parser *parser
+	batch  *index.Batch
+	lines  []checkedLine
+	digest []byte // of the documents' texts, one after the other
+	one    document
+}
+
+// checkedLine is what is known of a line before it is decided.
+type checkedLine struct {
+	problem  *Problem
+	evidence []byte // the line itself, if it asks for evidence; else nil
+}
+
+func (c *collection) newCheckWork() lineWork {
+	return &checkWork{c: c, parser: newParser(c.settings.Fields), batch: c.index.NewCheck()}
+}
+
+// prepare implements lineWork.
+func (w *checkWork) prepare(lines []byte) {
+	w.batch.Reset()
+	w.lines, w.digest = w.lines[:0], w.digest[:0]
+	eachLine(lines, func(line []byte) {
+		var at checkedLine
+		if err := w.parser.document(line, "", &w.one); err != nil {
+			at.problem, _ = asProblem(err)
+		} else {
+			w.batch.Add(w.one.Document)
+			w.digest = append(w.digest, w.one.Columns[digestColumn]...)
+			if w.one.evidence {
+				at.evidence = line
+			}
+		}
+		w.lines = append(w.lines, at)
+	})
+}
+
+// decide implements lineWork.
+func (w *checkWork) decide(dst []byte) ([]byte, error) {
+	verdicts, err := w.c.index.Check(w.batch, nil)
+	if err != nil {
+		return dst, err
+	}
+	n := 0
+	for _, line := range w.lines {
+		if line.problem != nil {
+			dst = append(line.problem.line(dst), '\n')
+			continue
+		}
+		if dst, err = w.answer(dst, line, &verdicts[n], w.digest[n*digestSize:(n+1)*digestSize]); err != nil {
+			return dst, err
+		}
+		n++
+	}
+	return dst, nil
+}
+
+// answer appends the answer to a line that was decided.
+func (w *checkWork) answer(dst []byte, line checkedLine, v *index.Verdict, digest []byte) ([]byte, error) {
+	var evidence []byte
+	if line.evidence != nil {
+		if err := w.parser.document(line.evidence, "", &w.one); err != nil {
+			return dst, err // it was read before
+		}
+		var err error
+		if evidence, err = w.c.evidence(&w.one, v); err != nil {
+			return dst, err
+		}
+	}
+	dst, known := appendAnswer(dst, digest, v, evidence)
+	if !known {
+		p, _ := asProblem(errConflict)
+		dst = append(p.line(dst), '\n')
+	}
+	return dst, nil
+}
+
+// appendAnswer appends the answer to a check. A repeated check of a document that was added is answered as the first
+// one; ok is false, and nothing is appended, if the id is that of another text. digest is the text's.
+func appendAnswer(dst, digest []byte, v *index.Verdict, evidence []byte) (answer []byte, ok bool) {
+	isNew := v.New
+	if v.Known {
+		if len(v.Columns) <= digestColumn || string(v.Columns[digestColumn]) != string(digest) {
+			return dst, false
+		}
+		isNew = true
+	}
+	if isNew {
+		dst = append(dst, `{"new":true`...)
+	} else {
+		dst = appendQuoted(append(dst, `{"new":false,"duplicate_of":`...), v.Of)
+		dst = appendSimilarity(append(dst, `,"similarity":`...), v.Similarity)
+	}
+	if v.Late {
+		dst = append(dst, `,"late":true`...)
+	}
+	if evidence != nil {
+		dst = append(append(dst, `,"evidence":`...), evidence...)
+	}
+	return append(dst, '}', '\n'), true
+}
+
+func appendSimilarity(dst []byte, s float64) []byte { return strconv.AppendFloat(dst, s, 'f', 6, 64) }

@@ -1,0 +1,255 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"mime"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/alike-dev/alike/vfs"
+)
+
+// Config configures a Server. The zero value serves collections in memory to this machine.
+type Config struct {
+	Dir        string     // folder of the collections; "": they are in memory, and Durability is Memory
+	Durability Durability // "": Sync with a folder, else Memory
+	Memory     int64      // ceiling for the memory of each collection in bytes; 0: none
+	Tokens     *Tokens    // nil: everybody may do everything
+	Limits     Limits
+	Log        *slog.Logger // nil: slog.Default()
+	FS         vfs.FS       // nil: that of the operating system
+	Now        func() time.Time
+}
+
+// Limits bound what requests may take. A zero field is its default.
+type Limits struct {
+	Body      int64         // bytes of a body that is not NDJSON; 16 MiB
+	Line      int64         // bytes of a line of NDJSON; 16 MiB
+	LeastRate int64         // bytes a second at which a body must come; 1024
+	Grace     time.Duration // by which a body may be behind this rate; 20 s
+	Write     time.Duration // in which a client must take an answer, or a piece of a long one; 30 s
+	Reads     int           // most requests at once that change nothing; 512
+	Writes    int           // most requests at once that do; 512
+}
+
+func (l *Limits) setDefaults() {
+	l.Body, l.Line = cmp.Or(l.Body, 16<<20), cmp.Or(l.Line, 16<<20)
+	l.LeastRate, l.Grace, l.Write = cmp.Or(l.LeastRate, 1024), cmp.Or(l.Grace, 20*time.Second), cmp.Or(l.Write, 30*time.Second)
+	l.Reads, l.Writes = cmp.Or(l.Reads, 512), cmp.Or(l.Writes, 512)
+}
+
+// A Server answers requests. It is made by New, is an http.Handler, and is ended by Close.
+//
+// A check is idempotent as far as its answer can be: a document that was added, and whose answer was lost, is found by
+// its id, and the same text gets the same answer as long as it is in the window. A duplicate is never stored; its check
+// is decided anew, with the same result as long as the document that it is like is there.
+type Server struct {
+	config    Config
+	store     *store
+	sketchers sketchers
+	metrics   *metrics
+	mux       *http.ServeMux
+	reads     *budget
+	writes    *budget
+
+	drain   context.Context // done when no more lines are read
+	drained context.CancelFunc
+	failing atomic.Bool // readiness, once the server drains
+	ended   chan struct{}
+	stopRun context.CancelFunc
+}
+
+// New opens the collections of a folder and returns their server.
+func New(c Config) (*Server, error) {
+	c.Limits.setDefaults()
+	c.Now = orDefault(c.Now, time.Now)
+	c.FS = cmp.Or(c.FS, vfs.OS)
+	c.Log = cmp.Or(c.Log, slog.Default())
+	if c.Dir == "" {
+		c.Durability = cmp.Or(c.Durability, Memory)
+	}
+	c.Durability = cmp.Or(c.Durability, Sync)
+	if (c.Dir == "") != (c.Durability == Memory) {
+		return nil, fmt.Errorf("serve: durability %s: collections are kept in a folder, or in memory without one", c.Durability)
+	}
+	st, err := openStore(c.FS, c.Dir, c.Durability, c.Memory, c.Now)
+	if err != nil {
+		return nil, fmt.Errorf("serve: %w", err)
+	}
+	s := &Server{config: c, store: st, reads: newBudget(c.Limits.Reads), writes: newBudget(c.Limits.Writes), ended: make(chan struct{})}
+	s.metrics = newMetrics(s)
+	s.drain, s.drained = context.WithCancel(context.Background())
+	run, stop := context.WithCancel(context.Background())
+	s.stopRun = stop
+	go func() {
+		defer close(s.ended)
+		st.run(run)
+	}()
+	s.mux = s.routes()
+	return s, nil
+}
+
+func orDefault(f, other func() time.Time) func() time.Time {
+	if f == nil {
+		return other
+	}
+	return f
+}
+
+// Drain ends the reading of bodies: lines that were read are answered, and then their answers end. /readyz says that
+// the server is ending.
+func (s *Server) Drain() {
+	s.failing.Store(true)
+	s.drained()
+}
+
+// Close closes the collections when no request uses them any more.
+func (s *Server) Close() error {
+	s.Drain()
+	err := s.store.close()
+	s.stopRun()
+	<-s.ended
+	return err
+}
+
+// IsLoopback tells whether an address to listen on is one of this machine only.
+func IsLoopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// HTTPServer returns the server of net/http for s, with the limits of headers and idle connections.
+func (s *Server) HTTPServer() *http.Server {
+	return &http.Server{
+		Handler: s, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, WriteTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
+		ErrorLog: slog.NewLogLogger(s.config.Log.Handler(), slog.LevelDebug),
+	}
+}
+
+// The types of bodies.
+const (
+	jsonType  = "application/json"
+	ndjson    = "application/x-ndjson"
+	plainText = "text/plain"
+)
+
+// bodyType returns the type of a body, jsonType if it is not told.
+func bodyType(r *http.Request) (string, error) {
+	of := r.Header.Get("Content-Type")
+	if of == "" {
+		return jsonType, nil
+	}
+	kind, _, err := mime.ParseMediaType(of)
+	if err == nil {
+		switch kind {
+		case jsonType, plainText:
+			return kind, nil
+		case ndjson, "application/ndjson", "application/jsonl":
+			return ndjson, nil
+		}
+	}
+	return "", &Problem{Status: http.StatusUnsupportedMediaType, Detail: "take " + strings.Join([]string{jsonType, ndjson, plainText}, ", ")}
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	begun := time.Now()
+	out := &observedWriter{ResponseWriter: w}
+	pattern, err := s.handle(out, r)
+	cut := errors.Is(err, errCut)
+	if err != nil {
+		p, unexpected := asProblem(err)
+		if unexpected && r.Context().Err() == nil {
+			s.config.Log.Error("request failed", "route", pattern, "error", redacted(err))
+		}
+		if !out.begun && !cut {
+			if p.Status == http.StatusRequestTimeout || p.Status == http.StatusRequestEntityTooLarge {
+				out.Header().Set("Connection", "close")
+			}
+			p.send(out)
+		}
+	}
+	s.metrics.observe(pattern, out.status(), time.Since(begun))
+	s.config.Log.Debug("request", "route", pattern, "status", out.status(), "seconds", time.Since(begun).Seconds())
+	if cut || err != nil && out.begun && !out.problem {
+		panic(http.ErrAbortHandler) // what was sent is not whole
+	}
+}
+
+// redacted is an error for the log. Those of requests, which may have pieces of a text, do not come here.
+func redacted(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
+
+// handle answers a request and returns the pattern of its route.
+func (s *Server) handle(w http.ResponseWriter, r *http.Request) (pattern string, err error) {
+	h := w.Header()
+	h.Set("X-Content-Type-Options", "nosniff")
+	handler, pattern := s.mux.Handler(r)
+	if pattern == "" {
+		return "none", s.noRoute(handler, r)
+	}
+	_, path, _ := strings.Cut(pattern, " ")
+	call := &call{Server: s, w: w, r: r}
+	r = r.WithContext(context.WithValue(r.Context(), callKey{}, call))
+	s.mux.ServeHTTP(w, r)
+	return path, call.err
+}
+
+// noRoute is the problem of a path without a route, or a route without the method.
+func (s *Server) noRoute(handler http.Handler, r *http.Request) error {
+	var told statusOnly
+	handler.ServeHTTP(&told, r)
+	if told.code == http.StatusMethodNotAllowed {
+		return &Problem{Status: told.code, Detail: "this path takes " + told.Header().Get("Allow"), allow: told.Header().Get("Allow")}
+	}
+	return &Problem{Status: http.StatusNotFound, Detail: "there is no such path"}
+}
+
+// statusOnly is a writer that keeps status and header.
+type statusOnly struct {
+	header http.Header
+	code   int
+}
+
+func (s *statusOnly) Header() http.Header {
+	if s.header == nil {
+		s.header = http.Header{}
+	}
+	return s.header
+}
+func (s *statusOnly) WriteHeader(code int)           { s.code = code }
+func (s *statusOnly) Write(body []byte) (int, error) { return len(body), nil }
+
+// observedWriter knows what was sent.
+type observedWriter struct {
+	http.ResponseWriter
+	code    int
+	begun   bool
+	problem bool
+}
+
+// Unwrap is for http.ResponseController.
+func (o *observedWriter) Unwrap() http.ResponseWriter { return o.ResponseWriter }
+
+func (o *observedWriter) WriteHeader(code int) {
+	o.begun, o.code = true, code
+	o.problem = o.Header().Get("Content-Type") == problemType
+	o.ResponseWriter.WriteHeader(code)
+}
+
+func (o *observedWriter) Write(body []byte) (int, error) {
+	o.begun = true
+	return o.ResponseWriter.Write(body)
+}
+
+func (o *observedWriter) status() int { return cmp.Or(o.code, http.StatusOK) }

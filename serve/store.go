@@ -1,0 +1,269 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/alike-dev/alike/index"
+	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/vfs"
+)
+
+// The folder of a store:
+//
+//	NAME.json      the settings of a collection; it is there if this file is
+//	NAME           its index
+//	NAME.removed   an index that is being removed
+const (
+	settingsSuffix = ".json"
+	removedSuffix  = ".removed"
+)
+
+// collectionName is what a name may be: it is a file's name on every system, and needs no quoting in a URL.
+var collectionName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,62}$`)
+
+// store has the collections.
+type store struct {
+	fs         vfs.FS
+	dir        string // "": in memory
+	durability Durability
+	memory     int64 // ceiling of each index; 0: none
+	now        func() time.Time
+	lazy       *lazyFS // with Interval
+
+	changing sync.Mutex // held while collections are made and removed
+	mu       sync.RWMutex
+	all      map[string]*collection
+}
+
+// openStore opens all collections of a folder.
+func openStore(fsys vfs.FS, dir string, durability Durability, memory int64, now func() time.Time) (s *store, err error) {
+	s = &store{fs: fsys, dir: dir, durability: durability, memory: memory, now: now, all: map[string]*collection{}}
+	if dir == "" {
+		return s, nil
+	}
+	if durability == Interval {
+		s.lazy = newLazyFS(fsys)
+		s.fs = s.lazy
+	}
+	made, err := durable.MkdirAll(fsys, dir, 0o777)
+	if err != nil {
+		return nil, err
+	}
+	if err := durable.SyncNames(fsys, made); err != nil {
+		return nil, err
+	}
+	names, err := fsys.List(dir)
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(names)
+	for _, file := range names {
+		if strings.HasSuffix(file, removedSuffix) {
+			err = fsys.RemoveAll(filepath.Join(dir, file))
+		} else if name, ok := strings.CutSuffix(file, settingsSuffix); ok && collectionName.MatchString(name) {
+			err = s.load(name)
+		}
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("%s: %w", file, err), s.close())
+		}
+	}
+	return s, nil
+}
+
+func (s *store) load(name string) error {
+	f, err := s.fs.Open(filepath.Join(s.dir, name+settingsSuffix))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	body, err := io.ReadAll(f)
+	if err != nil {
+		return err
+	}
+	settings, err := parseSettings(body)
+	if err != nil {
+		return err
+	}
+	o, err := settings.options(s.now)
+	if err != nil {
+		return err
+	}
+	return s.open(name, settings, o)
+}
+
+// open opens or makes the index of a collection, and publishes it.
+func (s *store) open(name string, settings settings, o index.Options) (err error) {
+	var x *index.Index
+	if s.dir == "" {
+		x, err = index.New(o)
+	} else {
+		x, err = index.OpenOrCreate(filepath.Join(s.dir, name), index.OpenOptions{Options: o, FS: s.fs, Memory: s.memory})
+	}
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all[name] = newCollection(name, settings, x, s.durability != Memory)
+	return nil
+}
+
+var errNoCollection = &Problem{Status: http.StatusNotFound, Detail: "there is no collection of this name"}
+
+// use returns a collection, which stays open until done is called.
+func (s *store) use(name string) (c *collection, done func(), err error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	c = s.all[name]
+	if c == nil {
+		return nil, nil, errNoCollection
+	}
+	c.users.RLock()
+	return c, c.users.RUnlock, nil
+}
+
+// names returns the names of all collections.
+func (s *store) names() []string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	names := make([]string, 0, len(s.all))
+	for name := range s.all {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// create makes a collection. One that is there with equal settings stays as it is; made is then false.
+func (s *store) create(name string, settings settings) (made bool, err error) {
+	if !collectionName.MatchString(name) {
+		return false, unprocessable("collection", "takes 1 to 63 of a-z, 0-9, _ and -, with a letter or digit first")
+	}
+	o, err := settings.options(s.now)
+	if err != nil {
+		return false, err
+	}
+	if s.dir == "" && o.Keys == index.KeysOnDisk {
+		return false, unprocessable("keys", "on disk need a server with a folder for data")
+	}
+	body, err := json.Marshal(settings)
+	if err != nil {
+		return false, err
+	}
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	s.mu.RLock()
+	there := s.all[name]
+	s.mu.RUnlock()
+	if there != nil {
+		other, err := json.Marshal(there.settings)
+		if err == nil && string(other) != string(body) {
+			err = &Problem{Status: http.StatusConflict, Detail: "the collection is there with other settings: take another name, or delete it first"}
+		}
+		return false, err
+	}
+	if s.dir == "" {
+		return true, s.open(name, settings, o)
+	}
+	if err := s.clear(name); err != nil {
+		return false, err
+	}
+	f, err := durable.Create(s.fs, filepath.Join(s.dir, name+settingsSuffix))
+	if err != nil {
+		return false, err
+	}
+	defer f.Abort()
+	if _, err := f.Write(body); err != nil {
+		return false, err
+	}
+	if err := f.Commit(); err != nil {
+		return false, err
+	}
+	return true, s.open(name, settings, o)
+}
+
+// clear removes what is left of a collection that was removed.
+func (s *store) clear(name string) error {
+	removed := filepath.Join(s.dir, name+removedSuffix)
+	if err := s.fs.RemoveAll(removed); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	err := s.fs.Rename(filepath.Join(s.dir, name), removed)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.fs.RemoveAll(removed)
+}
+
+// remove ends a collection when no request uses it any more. Its settings go first: without them it is none.
+func (s *store) remove(name string) error {
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	s.mu.Lock()
+	c := s.all[name]
+	delete(s.all, name)
+	s.mu.Unlock()
+	if c == nil {
+		return errNoCollection
+	}
+	var err error
+	if s.dir != "" {
+		if err = s.fs.Remove(filepath.Join(s.dir, name+settingsSuffix)); err == nil {
+			err = durable.SyncDir(s.fs, s.dir)
+		}
+	}
+	c.users.Lock()
+	err = errors.Join(err, c.index.Close())
+	c.users.Unlock()
+	if err == nil && s.dir != "" {
+		err = s.clear(name)
+	}
+	return err
+}
+
+// close closes all collections when no request uses them.
+func (s *store) close() (err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.all {
+		c.users.Lock()
+		err = errors.Join(err, c.index.Close())
+		c.users.Unlock()
+	}
+	s.all = map[string]*collection{}
+	return err
+}
+
+// run does what the durability needs until the context ends.
+func (s *store) run(ctx context.Context) {
+	if s.lazy != nil {
+		s.lazy.run(ctx)
+	}
+}
+
+// ready is an error if a collection takes no more writes.
+func (s *store) ready() error {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for name, c := range s.all {
+		if c.index.Stats().Failed {
+			return fmt.Errorf("collection %s: %w", name, index.ErrReadOnly)
+		}
+	}
+	return nil
+}
