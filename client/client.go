@@ -1,0 +1,246 @@
+// Package client asks a server of alike serve. It needs only the standard library, and nothing else of this module.
+//
+//	c := client.New("http://127.0.0.1:8080", "token")
+//	v, err := c.Check(ctx, "news", client.Document{ID: "a", Text: text})
+//
+// All requests may be repeated: a check, too, gets the same answer again. So a request that was not answered, or was
+// answered 429 or 503, is sent again, up to Client.Tries times, after the time that the server has named. Stream is not
+// repeated: its caller knows which lines were answered.
+//
+// A Client is safe for concurrent use.
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Document is a text with its id. Metadata are its other fields, among them time and those that the collection declares.
+type Document struct {
+	ID, Text string
+	Metadata map[string]any
+	Filter   map[string]any // in a check: which documents it is compared with
+	Evidence bool           // in a check: say why
+}
+
+// MarshalJSON returns the document as the server takes it.
+func (d Document) MarshalJSON() ([]byte, error) {
+	all := map[string]any{}
+	for name, value := range d.Metadata {
+		all[name] = value
+	}
+	all["id"], all["text"] = d.ID, d.Text
+	if d.Filter != nil {
+		all["filter"] = d.Filter
+	}
+	if d.Evidence {
+		all["evidence"] = true
+	}
+	return json.Marshal(all)
+}
+
+// Verdict is the answer to a check. In an answer to lines Problem is set in place of the others for a line that could
+// not be decided.
+type Verdict struct {
+	New         bool      `json:"new"`
+	DuplicateOf string    `json:"duplicate_of"`
+	Similarity  float64   `json:"similarity"` // from 0 to 1
+	Late        bool      `json:"late"`       // older than the window: not kept
+	Evidence    *Evidence `json:"evidence"`
+	Problem     *Problem  `json:"problem"`
+}
+
+// Evidence says why a check has its answer.
+type Evidence struct {
+	Rule    string `json:"rule"`
+	Reason  string `json:"reason"`
+	Nearest *Match `json:"nearest"` // the most similar earlier document that shares a key; nil: none
+}
+
+// Search asks for documents like a text. The zero value of a field leaves it to the collection.
+type Search struct {
+	Text      string         `json:"text"`
+	Threshold float64        `json:"threshold,omitempty"`
+	Measure   string         `json:"measure,omitempty"`
+	Top       int            `json:"top,omitempty"`
+	Passages  bool           `json:"passages,omitempty"`
+	Filter    map[string]any `json:"filter,omitempty"`
+}
+
+// Match is a document like a text.
+type Match struct {
+	ID         string         `json:"id"`
+	Similarity float64        `json:"similarity"`
+	Metadata   map[string]any `json:"metadata"`
+	Passages   []Passage      `json:"passages"`
+}
+
+// Passage is what two texts share; A is the text of the request. Places count bytes.
+type Passage struct {
+	Tokens int   `json:"tokens"`
+	A      Place `json:"a"`
+	B      Place `json:"b"`
+}
+
+// Place is from Start up to but not including End.
+type Place struct {
+	Start int `json:"start"`
+	End   int `json:"end"`
+}
+
+// Problem is an answer that is an error (RFC 9457).
+type Problem struct {
+	Title  string `json:"title"`
+	Status int    `json:"status"`
+	Detail string `json:"detail"`
+	Field  string `json:"field"` // what is to be changed; "": nothing of the request
+
+	retryAfter time.Duration
+}
+
+// Error implements error.
+func (p *Problem) Error() string {
+	return fmt.Sprintf("alike: %d %s: %s", p.Status, p.Title, strings.TrimSpace(p.Field+" "+p.Detail))
+}
+
+// Client asks one server.
+type Client struct {
+	HTTP  *http.Client  // http.DefaultClient
+	Tries int           // 4
+	Pause time.Duration // before the second try, if the server names none; it doubles: 200 ms
+
+	base, token string
+}
+
+// New returns a client of a server; token may be "".
+func New(base, token string) *Client {
+	return &Client{HTTP: http.DefaultClient, Tries: 4, Pause: 200 * time.Millisecond, base: strings.TrimSuffix(base, "/"), token: token}
+}
+
+// Create makes a collection. One that is there with equal settings stays as it is.
+func (c *Client) Create(ctx context.Context, collection string, settings map[string]any) error {
+	return c.do(ctx, http.MethodPut, path(collection), settings, nil)
+}
+
+// Check tells whether a document is new, and adds it then.
+func (c *Client) Check(ctx context.Context, collection string, d Document) (v Verdict, err error) {
+	err = c.do(ctx, http.MethodPost, path(collection, "check"), d, &v)
+	return v, err
+}
+
+// Ask is Check without adding.
+func (c *Client) Ask(ctx context.Context, collection string, d Document) (v Verdict, err error) {
+	err = c.do(ctx, http.MethodPost, path(collection, "check")+"?add=false", d, &v)
+	return v, err
+}
+
+// Put adds a document in place of the one with its id.
+func (c *Client) Put(ctx context.Context, collection string, d Document) error {
+	return c.do(ctx, http.MethodPut, path(collection, "documents", d.ID), d, nil)
+}
+
+// Get returns the fields of a document; its text is there if the collection keeps texts.
+func (c *Client) Get(ctx context.Context, collection, id string) (fields map[string]any, err error) {
+	err = c.do(ctx, http.MethodGet, path(collection, "documents", id), nil, &fields)
+	return fields, err
+}
+
+// Delete removes a document.
+func (c *Client) Delete(ctx context.Context, collection, id string) error {
+	return c.do(ctx, http.MethodDelete, path(collection, "documents", id), nil, nil)
+}
+
+// Search returns documents like a text, the most similar first.
+func (c *Client) Search(ctx context.Context, collection string, s Search) ([]Match, error) {
+	var answer struct{ Matches []Match }
+	err := c.do(ctx, http.MethodPost, path(collection, "search"), s, &answer)
+	return answer.Matches, err
+}
+
+// path returns the path of a collection, or of something in it.
+func path(collection string, more ...string) string {
+	p := "/v1/collections/" + url.PathEscape(collection)
+	for _, m := range more {
+		p += "/" + url.PathEscape(m)
+	}
+	return p
+}
+
+// do sends a request until it is answered, and decodes the answer.
+func (c *Client) do(ctx context.Context, method, path string, body, answer any) error {
+	var content []byte
+	if body != nil {
+		var err error
+		if content, err = json.Marshal(body); err != nil {
+			return err
+		}
+	}
+	pause := c.Pause
+	for try := 1; ; try++ {
+		err := c.once(ctx, method, path, content, answer)
+		var p *Problem
+		isProblem := errors.As(err, &p)
+		again := isProblem && (p.Status == http.StatusTooManyRequests || p.Status == http.StatusServiceUnavailable)
+		if err == nil || isProblem && !again || try >= c.Tries || ctx.Err() != nil {
+			return err
+		}
+		wait := pause
+		if isProblem && p.retryAfter > 0 {
+			wait = p.retryAfter
+		}
+		pause *= 2
+		select {
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), err)
+		case <-time.After(wait):
+		}
+	}
+}
+
+// once sends a request.
+func (c *Client) once(ctx context.Context, method, path string, content []byte, answer any) error {
+	r, err := c.send(ctx, method, path, "application/json", bytes.NewReader(content))
+	if err != nil {
+		return err
+	}
+	defer r.Body.Close()
+	if answer == nil {
+		_, err = io.Copy(io.Discard, r.Body)
+		return err
+	}
+	return json.NewDecoder(r.Body).Decode(answer)
+}
+
+// send sends a request and returns its answer, whose body the caller closes. An answer that is a problem is an error.
+func (c *Client) send(ctx context.Context, method, path, kind string, body io.Reader) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", kind)
+	if c.token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	answer, err := c.HTTP.Do(r)
+	if err != nil || answer.StatusCode < http.StatusBadRequest {
+		return answer, err
+	}
+	defer answer.Body.Close()
+	p := &Problem{}
+	if err := json.NewDecoder(io.LimitReader(answer.Body, 1<<16)).Decode(p); err != nil || p.Status == 0 { // of a proxy, say
+		*p = Problem{Title: http.StatusText(answer.StatusCode), Status: answer.StatusCode}
+	}
+	if seconds, err := strconv.Atoi(answer.Header.Get("Retry-After")); err == nil {
+		p.retryAfter = time.Duration(seconds) * time.Second
+	}
+	return nil, p
+}
