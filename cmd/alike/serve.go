@@ -3,8 +3,10 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -28,8 +30,9 @@ everything. SIGTERM ends the server when all lines that it has read are answered
 var serveNotes = map[string]string{
 	"service": `The file of --tokens has a line for each token: the token, at least 16 characters; what it
 may do, read, write or admin; and in which collections, separated by commas, or * for all.
-Without --tokens the environment variable ALIKE_TOKENS has such lines. The file is read
-again when it changes.
+Without --tokens the environment variable ALIKE_TOKENS has such lines. This file, and those
+of --tls-cert and --tls-key, are read again within 5 seconds of a change; what is wrong then
+changes nothing, and the log says so.
 
 --durability says what an answer to a write promises: sync, that it survives a power
 failure (all that wait share one fsync); interval, that it survives the end of the process,
@@ -43,6 +46,7 @@ const serveExamples = `  alike serve --data collections/
 
 type serveFlags struct {
 	data, listen, tokens string
+	certificate, key     string
 	insecure             bool
 	durability           choice
 }
@@ -62,6 +66,8 @@ func newServe() *cobra.Command {
 	cmd.Flags().StringVar(&f.data, "data", "", "`folder` of the collections, made if it is not there (default: they are in memory)")
 	cmd.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8080", "`address` to listen on")
 	cmd.Flags().StringVar(&f.tokens, "tokens", "", "`file` with bearer tokens and their rights (default: the variable ALIKE_TOKENS)")
+	cmd.Flags().StringVar(&f.certificate, "tls-cert", "", "`file` with the certificate for TLS, and those between it and its authority (default: no TLS)")
+	cmd.Flags().StringVar(&f.key, "tls-key", "", "`file` with the key of the certificate")
 	cmd.Flags().BoolVar(&f.insecure, "insecure", false, "listen beyond this machine without tokens")
 	f.durability = choose(string(serve.Sync), string(serve.Interval), string(serve.Memory))
 	f.durability.value = ""
@@ -73,16 +79,39 @@ func newServe() *cobra.Command {
 // tokensVariable names tokens in the environment.
 const tokensVariable = "ALIKE_TOKENS"
 
-// tokensEvery is how often the file of tokens is looked at.
-const tokensEvery = 5 * time.Second
-
-// readTokens returns the tokens' text, "" if there are none.
-func (f *serveFlags) readTokens() (string, error) {
+// openTokens returns the tokens, nil if there are none.
+func (f *serveFlags) openTokens(files *[]*followed) (*serve.Tokens, error) {
 	if f.tokens == "" {
-		return os.Getenv(tokensVariable), nil
+		lines := os.Getenv(tokensVariable)
+		if lines == "" {
+			return nil, nil
+		}
+		tokens := new(serve.Tokens)
+		if err := tokens.Set(lines); err != nil {
+			return nil, usageError{err}
+		}
+		return tokens, nil
 	}
-	text, err := os.ReadFile(f.tokens)
-	return string(text), err
+	tokens, file := followTokens(f.tokens)
+	*files = append(*files, file)
+	err := file.load()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		err = usageError{err}
+	}
+	return tokens, err
+}
+
+// openTLS returns the configuration of TLS, nil without it.
+func (f *serveFlags) openTLS(files *[]*followed) (*tls.Config, error) {
+	if f.certificate == "" && f.key == "" {
+		return nil, nil
+	}
+	if f.certificate == "" || f.key == "" {
+		return nil, usagef("--tls-cert and --tls-key go together: give both, or neither")
+	}
+	config, file := followCertificate(f.certificate, f.key)
+	*files = append(*files, file)
+	return config, file.load()
 }
 
 func (f *serveFlags) run(cmd *cobra.Command) (err error) {
@@ -92,17 +121,16 @@ func (f *serveFlags) run(cmd *cobra.Command) (err error) {
 	}
 	log := slog.New(slog.NewJSONHandler(cmd.ErrOrStderr(), nil))
 	config := serve.Config{Dir: f.data, Durability: durability, Log: log}
-	text, err := f.readTokens()
-	if err != nil {
+	var files []*followed
+	if config.Tokens, err = f.openTokens(&files); err != nil {
 		return err
 	}
-	if text != "" || f.tokens != "" {
-		config.Tokens = new(serve.Tokens)
-		if err := config.Tokens.Set(text); err != nil {
-			return usageError{err}
-		}
-	} else if !serve.IsLoopback(f.listen) && !f.insecure {
+	if config.Tokens == nil && !serve.IsLoopback(f.listen) && !f.insecure {
 		return usagef("--listen %s is beyond this machine: add --tokens, or --insecure to let everybody do everything", f.listen)
+	}
+	secure, err := f.openTLS(&files)
+	if err != nil {
+		return err
 	}
 	listener, err := (&net.ListenConfig{}).Listen(cmd.Context(), "tcp", f.listen)
 	if err != nil {
@@ -114,47 +142,12 @@ func (f *serveFlags) run(cmd *cobra.Command) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, server.Close()) }()
-	if f.tokens != "" {
-		stop := f.follow(cmd.Context(), log, config.Tokens, text)
-		defer stop()
+	defer follow(cmd.Context(), log, files)()
+	if secure != nil {
+		listener = tls.NewListener(listener, secure)
 	}
-	log.Info("listening", "address", listener.Addr().String())
+	log.Info("listening", "address", listener.Addr().String(), "tls", secure != nil)
 	return serveUntil(cmd.Context(), server, listener)
-}
-
-// follow takes tokens anew when their file changes, until the function that it returns is called.
-func (f *serveFlags) follow(ctx context.Context, log *slog.Logger, tokens *serve.Tokens, known string) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		tick := time.NewTicker(tokensEvery)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-			}
-			text, err := f.readTokens()
-			if err == nil && text == known {
-				continue
-			}
-			known = text
-			if err == nil {
-				err = tokens.Set(text)
-			}
-			if err != nil {
-				log.Error("tokens stay as they were", "error", err.Error())
-			} else {
-				log.Info("tokens were read again")
-			}
-		}
-	}()
-	return func() {
-		cancel()
-		<-ended
-	}
 }
 
 // drainTime is how long requests may take after the server was asked to end. Long answers end by themselves, since no
