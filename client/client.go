@@ -128,6 +128,9 @@ func New(base, token string) *Client {
 
 // Create makes a collection. One that is there with equal settings stays as it is.
 func (c *Client) Create(ctx context.Context, collection string, settings map[string]any) error {
+	if settings == nil {
+		settings = map[string]any{}
+	}
 	return c.do(ctx, http.MethodPut, path(collection), settings, nil)
 }
 

@@ -5,9 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"runtime"
+	"runtime/debug"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -19,6 +21,7 @@ type lineBlock struct {
 	lines []byte
 	ready chan struct{} // closed when it is prepared
 	work  lineWork
+	err   error // of preparing
 	out   []byte
 }
 
@@ -140,7 +143,7 @@ func readLines(ctx context.Context, body io.Reader, limits *Limits, newWork func
 			ordered <- b // it has room for all blocks
 			turns <- struct{}{}
 			go func() {
-				b.work.prepare(b.lines)
+				b.err = guarded(func() { b.work.prepare(b.lines) })
 				close(b.ready)
 				<-turns
 			}()
@@ -152,6 +155,17 @@ func readLines(ctx context.Context, body io.Reader, limits *Limits, newWork func
 			return err
 		}
 	}
+}
+
+// guarded turns a panic into an error: one in a handler of net/http ends its request, and so does one of its lines.
+func guarded(work func()) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("serve: panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	work()
+	return nil
 }
 
 // readBlock appends to a block what a read returns, and more until there is a whole line. It returns where the last
@@ -183,7 +197,10 @@ func decideBlocks(ordered, decided chan *lineBlock, stop func()) (err error) {
 		if err != nil {
 			continue // its goroutine had to end
 		}
-		if b.out, err = b.work.decide(b.out[:0]); err != nil {
+		if err = b.err; err == nil {
+			b.out, err = b.work.decide(b.out[:0])
+		}
+		if err != nil {
 			stop()
 			continue
 		}

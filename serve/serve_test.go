@@ -432,3 +432,50 @@ func TestFingerprintsOfLinesAreThoseOfSingleTexts(t *testing.T) {
 		}
 	}
 }
+
+// What is JSON and no object, or nearly JSON, is refused wherever an object is wanted.
+func TestWhatIsNoObjectIsRefused(t *testing.T) {
+	s := start(t, Config{})
+	s.want(http.StatusCreated, "", "PUT", "/v1/collections/c", "{}")
+	bodies := []string{"null", "5", "[]", `"text"`, "true", "{", `{"text":null}`, `{"id":null,"text":"t"}`, `{"id":{},"text":"t"}`, `{"id":"a","text":[]}`, "\xff", `{"id":"\ud800","text":7}`}
+	for _, body := range bodies {
+		for _, path := range []string{"/v1/collections/c/check", "/v1/collections/c/search", "/v1/collections/c/documents", "/v1/sketch", "/v1/compare"} {
+			code, out := s.do("POST", path, jsonType, body)
+			if code != http.StatusBadRequest && code != http.StatusUnprocessableEntity {
+				t.Errorf("%s %s: %d %s", path, body, code, out)
+			}
+		}
+		if code, out := s.do("PUT", "/v1/collections/d", jsonType, body); code != http.StatusBadRequest && code != http.StatusUnprocessableEntity {
+			t.Errorf("settings %s: %d %s", body, code, out)
+		}
+	}
+	for _, path := range []string{"/v1/collections/c/documents", "/v1/sketch"} {
+		code, out := s.do("POST", path, ndjson, strings.Join(bodies, "\n"))
+		if n := strings.Count(out, `{"problem":{`); code != http.StatusOK || n != len(bodies) {
+			t.Errorf("%s: %d, %d problems of %d\n%s", path, code, n, len(bodies), out)
+		}
+	}
+}
+
+// brokenWork is work whose preparation has a bug.
+type brokenWork struct{}
+
+func (brokenWork) prepare([]byte)                    { panic("a bug") }
+func (brokenWork) decide(dst []byte) ([]byte, error) { return dst, nil }
+
+func TestABugInTheLinesOfARequestEndsOnlyThatRequest(t *testing.T) {
+	var limits Limits
+	limits.setDefaults()
+	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		err := streamLines(w, r, r.Context(), &limits, func() lineWork { return brokenWork{} }, func() error { return nil })
+		if err == nil || !strings.Contains(err.Error(), "a bug") {
+			t.Error(err)
+		}
+	}))
+	defer h.Close()
+	answer, err := http.Post(h.URL, ndjson, strings.NewReader("{}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+}

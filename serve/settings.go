@@ -54,6 +54,9 @@ func parseSettings(body []byte) (s settings, err error) {
 	if err := json.Unmarshal(body, &fields); err != nil {
 		return s, badJSON(err)
 	}
+	if fields == nil { // null
+		return s, errNoObject
+	}
 	own := map[string]json.RawMessage{}
 	for _, name := range ownSettings {
 		if value, ok := fields[name]; ok {
@@ -103,8 +106,10 @@ func badJSON(err error) error {
 			return unprocessable(unquoted, "is no setting")
 		}
 	}
-	return &Problem{Status: http.StatusBadRequest, Detail: "the body is not the JSON object that this path takes"}
+	return errNoObject
 }
+
+var errNoObject = &Problem{Status: http.StatusBadRequest, Detail: "the body is not the JSON object that this path takes"}
 
 // flagSet are settings of the command line, set by name.
 type flagSet struct {

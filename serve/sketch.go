@@ -118,7 +118,7 @@ func (s *sketchers) sketch(body []byte) (answer []byte, err error) {
 // idAndText returns the fields of a text to be fingerprinted; id is nil if there is none.
 func idAndText(v *fastjson.Value) (id, text []byte, err error) {
 	if v.Type() != fastjson.TypeObject {
-		return nil, nil, badJSON(nil)
+		return nil, nil, errNoObject
 	}
 	if of := v.Get(idField); of != nil {
 		if id, err = scalar(idField, of); err != nil {
