@@ -101,6 +101,15 @@ func (c *collection) replace(id string, body []byte) (answer []byte, err error) 
 	if err := c.index.Add(b); err != nil {
 		return nil, err
 	}
+	if c.index.Options().Window.Age > 0 {
+		kept, found, err := c.index.Get([]byte(id))
+		if err != nil {
+			return nil, err
+		}
+		if !found || string(kept.Columns[digestColumn]) != string(d.Columns[digestColumn]) {
+			return nil, unprocessable(timeField, "is older than the window, so that the document is not kept")
+		}
+	}
 	answer = strconv.AppendBool([]byte(`{"replaced":`), b.Replaced() > 0)
 	return append(answer, '}', '\n'), c.settle()
 }

@@ -14,16 +14,17 @@ type Durability string
 
 // The durabilities.
 const (
-	Sync     Durability = "sync"     // it survives a power failure
-	Interval Durability = "interval" // it survives the end of the process; a power failure may lose the last 50 ms
-	Memory   Durability = "memory"   // it lasts as long as the process
+	Sync Durability = "sync" // it survives a power failure
+	// It survives the end of the process; a power failure may lose the last 50 ms, or more if the disk takes so long.
+	Interval Durability = "interval"
+	Memory   Durability = "memory" // it lasts as long as the process
 )
 
 // Durabilities are all of them.
 var Durabilities = []Durability{Sync, Interval, Memory}
 
-// syncEvery is how often files of a lazyFS are synced. An answer waits for none of this, so that what a power failure
-// loses is what came since the last sync began: two intervals.
+// syncEvery is how often files of a lazyFS are synced. An answer does not wait for it, so that a power failure loses what
+// came since the last complete sync began: this interval, and the time of a sync.
 const syncEvery = 20 * time.Millisecond
 
 // lazyFS is a file system on which the log of an index is synced now and then and not when the index asks. What was

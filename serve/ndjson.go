@@ -87,7 +87,7 @@ func streamLines(w http.ResponseWriter, r *http.Request, drain context.Context, 
 	err := group.Wait()
 	_ = control.SetWriteDeadline(time.Now().Add(limits.Write)) // for the end of the answer
 	if written != nil || err != nil {
-		return errors.Join(errCut, written, err)
+		return errors.Join(written, err)
 	}
 	if ended != nil {
 		return appendProblem(w, ended)
@@ -95,14 +95,11 @@ func streamLines(w http.ResponseWriter, r *http.Request, drain context.Context, 
 	return nil
 }
 
-// errCut says that the answer has begun and cannot be completed: the connection is to be cut.
-var errCut = errors.New("serve: the answer is incomplete")
-
 // appendProblem ends an answer of lines with the problem that has ended the body.
 func appendProblem(w io.Writer, err error) error {
 	p, unexpected := asProblem(err)
 	if _, e := w.Write(append(p.line(nil), '\n')); e != nil || unexpected {
-		return errors.Join(errCut, err)
+		return err
 	}
 	return nil
 }

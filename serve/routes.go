@@ -2,7 +2,6 @@ package serve
 
 import (
 	_ "embed"
-	"errors"
 	"net/http"
 	"strconv"
 
@@ -99,15 +98,7 @@ func (c *call) send(status int, body []byte) error {
 	c.w.Header().Set("Cache-Control", "no-store")
 	c.w.WriteHeader(status)
 	_, err := c.w.Write(body)
-	return gone(err)
-}
-
-// gone is the error of a write to a client: nothing can be sent any more.
-func gone(err error) error {
-	if err == nil {
-		return nil
-	}
-	return errors.Join(errCut, err)
+	return err
 }
 
 func (c *call) sendJSON(status int, value any) error {

@@ -433,6 +433,21 @@ func TestFingerprintsOfLinesAreThoseOfSingleTexts(t *testing.T) {
 	}
 }
 
+func TestWhatIsTooOldForTheWindowIsToldSo(t *testing.T) {
+	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+	s := start(t, Config{Now: func() time.Time { return now }})
+	const at = "/v1/collections/c"
+	s.want(http.StatusCreated, "", "PUT", at, `{"window":{"age":"1h"}}`)
+	s.want(http.StatusOK, `{"new":true}`, "POST", at+"/check", `{"id":"a","text":"the first of them","time":"2026-11-23T12:00:00Z"}`)
+	s.want(http.StatusOK, `{"new":true,"late":true}`, "POST", at+"/check", `{"id":"b","text":"one that is late","time":"2026-11-23T10:00:00Z"}`)
+	s.want(http.StatusUnprocessableEntity, "", "PUT", at+"/documents/b", `{"text":"one that is late","time":"2026-11-23T10:00:00Z"}`)
+	s.want(http.StatusNotFound, "", "GET", at+"/documents/b", "")
+	s.want(http.StatusUnprocessableEntity, "", "PUT", at+"/documents/a", `{"text":"one that is late","time":"2026-11-23T10:00:00Z"}`)
+	s.want(http.StatusOK, `{"replaced":false}`, "PUT", at+"/documents/b", `{"text":"one that is not","time":"2026-11-23T11:30:00Z"}`)
+	now = now.Add(2 * time.Hour)
+	s.want(http.StatusOK, `{"new":true}`, "POST", at+"/check", `{"id":"a","text":"the first of them"}`)
+}
+
 // What is JSON and no object, or nearly JSON, is refused wherever an object is wanted.
 func TestWhatIsNoObjectIsRefused(t *testing.T) {
 	s := start(t, Config{})

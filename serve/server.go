@@ -3,7 +3,6 @@ package serve
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"mime"
@@ -167,13 +166,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	begun := time.Now()
 	out := &observedWriter{ResponseWriter: w}
 	pattern, err := s.handle(out, r)
-	cut := errors.Is(err, errCut)
 	if err != nil {
 		p, unexpected := asProblem(err)
 		if unexpected && r.Context().Err() == nil {
 			s.config.Log.Error("request failed", "route", pattern, "error", redacted(err))
 		}
-		if !out.begun && !cut {
+		if !out.begun {
 			if p.Status == http.StatusRequestTimeout || p.Status == http.StatusRequestEntityTooLarge {
 				out.Header().Set("Connection", "close")
 			}
@@ -182,7 +180,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s.metrics.observe(pattern, out.status(), time.Since(begun))
 	s.config.Log.Debug("request", "route", pattern, "status", out.status(), "seconds", time.Since(begun).Seconds())
-	if cut || err != nil && out.begun && !out.problem {
+	if err != nil && !out.problem {
 		panic(http.ErrAbortHandler) // what was sent is not whole
 	}
 }
@@ -198,11 +196,10 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) (pattern string,
 	if pattern == "" {
 		return "none", s.noRoute(handler, r)
 	}
-	_, path, _ := strings.Cut(pattern, " ")
 	call := &call{Server: s, w: w, r: r}
 	r = r.WithContext(context.WithValue(r.Context(), callKey{}, call))
 	s.mux.ServeHTTP(w, r)
-	return path, call.err
+	return pattern, call.err
 }
 
 // noRoute is the problem of a path without a route, or a route without the method.

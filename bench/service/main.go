@@ -89,7 +89,8 @@ func send(at *url.URL, lines [][]byte, took []time.Duration, next *atomic.Int64,
 			sent = begun.Add(time.Duration(float64(i) / rate * float64(time.Second)))
 			time.Sleep(time.Until(sent))
 		}
-		request = fmt.Appendf(request[:0], "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", at.RequestURI(), at.Host, len(lines[i]))
+		request = fmt.Appendf(request[:0], "POST %s HTTP/1.1\r\nHost: %s\r\n", at.RequestURI(), at.Host)
+		request = fmt.Appendf(request, "Content-Type: application/json\r\nContent-Length: %d\r\n\r\n", len(lines[i]))
 		if _, err := conn.Write(append(request, lines[i]...)); err != nil {
 			return err
 		}
