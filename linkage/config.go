@@ -49,6 +49,8 @@ type Config struct {
 	Fail       bool // the first record that cannot be read ends the join
 
 	OnSkip func(*corpus.Problem) // called for each record that was not read
+
+	limits limits
 }
 
 // An Original is a table of which a part or another form is joined in its place. Messages name it,

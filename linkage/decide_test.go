@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/alike-dev/alike/linkage/internal/model"
 )
 
 // TestTheDecisionHasTheLargestF1 compares it with that of every number of the most probable edges.
@@ -22,7 +24,7 @@ func TestTheDecisionHasTheLargestF1(t *testing.T) {
 		order := slices.Clone(probability)
 		slices.Sort(order)
 		slices.Reverse(order)
-		all, right, most, wanted := sumOf(probability), 0.0, 0.0, 0
+		all, right, most, wanted := model.SumOf(probability), 0.0, 0.0, 0
 		for i, p := range order {
 			right += p
 			if f1 := 2 * right / (float64(i+1) + all); f1 > most {

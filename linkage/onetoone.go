@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/alike-dev/alike/internal/assignment"
+	"github.com/alike-dev/alike/linkage/internal/model"
 )
 
 // Assignment says how the links of OneToOne were chosen: the number of connected groups of records,
@@ -23,30 +24,30 @@ const (
 // probabilities, then of similarities. In components of more than Assigned records, and in one table in components
 // with a cycle of odd length, it takes the best edge, then the best edge between the remaining records, and so on.
 // In the same way it then takes edges of lower probability between records that are still free.
-func (g graph) oneToOne(probability, rank []float64, wholes []float32) ([]int, assignment.Summary) {
+func oneToOne(g model.Graph, probability, rank []float64, wholes []float32) ([]int, assignment.Summary) {
 	var numbers []int
 	var edges []assignment.Edge
 	right := uint32(0) // the node of the first right record, after all left ones
-	if g.right > 0 {
-		right = uint32(g.left)
+	if g.Right > 0 {
+		right = uint32(g.Left)
 	}
-	for i, p := range g.pairs {
+	for i, p := range g.Pairs {
 		if probability[i] >= leastProbability {
 			// 10⁹ · 2²⁰ · (Assigned / 2) is below 2⁶².
 			weight := int64(math.Round(probability[i]*1e9))<<20 + int64(math.Round(float64(wholes[i])*1e3))
 			numbers = append(numbers, i)
-			edges = append(edges, assignment.Edge{A: p.a, B: right + p.b, Weight: weight})
+			edges = append(edges, assignment.Edge{A: p.A, B: right + p.B, Weight: weight})
 		}
 	}
-	matched, summary := assignment.Match(edges, g.left+g.right, Assigned)
-	first := make([]bool, len(g.pairs))
-	taken := make([]bool, g.left+g.right)
+	matched, summary := assignment.Match(edges, g.Left+g.Right, Assigned)
+	first := make([]bool, len(g.Pairs))
+	taken := make([]bool, g.Left+g.Right)
 	for _, m := range matched {
 		first[numbers[m]] = true
 		taken[edges[m].A], taken[edges[m].B] = true, true
 	}
-	kept := keepFirst(g.byRank(rank, wholes), func(i int) bool {
-		a, b := g.pairs[i].a, right+g.pairs[i].b
+	kept := keepFirst(byRank(g, rank, wholes), func(i int) bool {
+		a, b := g.Pairs[i].A, right+g.Pairs[i].B
 		free := !taken[a] && !taken[b]
 		if free {
 			taken[a], taken[b] = true, true

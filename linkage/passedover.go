@@ -32,13 +32,13 @@ func (t *tables) noteSeveral(e *examiner, edges []int) {
 // has at most one, although their score with a record that is in one is at least the median score of the edges. pairs
 // is the number of edges that are more likely matches than not without regard to rivals; only these are considered.
 func (e *examiner) passedOver(edges []int) (pairs, left, right int) {
-	score := func(i int) float64 { return e.model.score(e.found.of(i)) }
-	takenA, takenB := make([]bool, e.found.left), make([]bool, e.found.right)
+	score := func(i int) float64 { return e.model.Score(e.found.Of(i)) }
+	takenA, takenB := make([]bool, e.found.Left), make([]bool, e.found.Right)
 	var scores []float64
 	for _, i := range edges {
 		if z := score(i); z > 0 {
-			p := e.found.pairs[i]
-			takenA[p.a], takenB[p.b] = true, true
+			p := e.found.Pairs[i]
+			takenA[p.A], takenB[p.B] = true, true
 			scores = append(scores, z)
 		}
 	}
@@ -48,13 +48,13 @@ func (e *examiner) passedOver(edges []int) (pairs, left, right int) {
 	slices.Sort(scores)
 	median := scores[len(scores)/2]
 	passedA, passedB := map[uint32]bool{}, map[uint32]bool{}
-	for i, p := range e.found.pairs {
+	for i, p := range e.found.Pairs {
 		switch {
-		case takenA[p.a] == takenB[p.b] || score(i) < median:
-		case takenB[p.b]:
-			passedA[p.a] = true
+		case takenA[p.A] == takenB[p.B] || score(i) < median:
+		case takenB[p.B]:
+			passedA[p.A] = true
 		default:
-			passedB[p.b] = true
+			passedB[p.B] = true
 		}
 	}
 	return len(scores), len(passedA), len(passedB)

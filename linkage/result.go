@@ -3,6 +3,7 @@ package linkage
 import (
 	"github.com/alike-dev/alike/candidates"
 	"github.com/alike-dev/alike/internal/resume"
+	"github.com/alike-dev/alike/linkage/internal/compare"
 	"github.com/alike-dev/alike/record"
 )
 
@@ -25,7 +26,7 @@ type Result struct {
 	Links      Links
 
 	log     *resume.Log
-	matcher *matcher // nil: a table is empty
+	matcher *compare.Matcher // nil: a table is empty
 	only    *record.Table
 }
 
@@ -52,7 +53,7 @@ type Unused struct {
 // Similarity returns the similarity of any two records of the only table, by their numbers (see Link.RowA), as
 // Link.Similarity has it. One goroutine at a time may call it.
 func (r *Result) Similarity(a, b int) float64 {
-	return r.matcher.similarity(pair{uint32(a), uint32(b)})
+	return r.matcher.Similarity(compare.Pair{A: uint32(a), B: uint32(b)})
 }
 
 // ID returns the id of a record of the only table by its number.

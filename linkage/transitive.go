@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/cluster"
+	"github.com/alike-dev/alike/linkage/internal/compare"
 )
 
 // A transitivity says how far the links of one table agree with each other. All records of one entity belong
@@ -19,14 +20,14 @@ type transitivity struct {
 // links, which keeps far fewer links than possible, so the result is a lower bound. (Except for the order it is the
 // pivot algorithm: N. Ailon, M. Charikar, A. Newman, "Aggregating inconsistent information: ranking and clustering",
 // JACM 2008.) O(links · log links).
-func transitivityOf(records int, pairs []pair, links []int) (t transitivity) {
+func transitivityOf(records int, pairs []compare.Pair, links []int) (t transitivity) {
 	sets := cluster.New(records)
 	degree := make([]uint32, records+1)
 	for _, i := range links {
 		p := pairs[i]
-		sets.Union(p.a, p.b)
-		degree[p.a]++
-		degree[p.b]++
+		sets.Union(p.A, p.B)
+		degree[p.A]++
+		degree[p.B]++
 	}
 	size := map[uint32]float64{}
 	var order []uint32
@@ -50,9 +51,9 @@ func transitivityOf(records int, pairs []pair, links []int) (t transitivity) {
 	at, next := make([]uint32, 2*len(links)), slices.Clone(from)
 	for _, i := range links {
 		p := pairs[i]
-		at[next[p.a]], at[next[p.b]] = p.b, p.a
-		next[p.a]++
-		next[p.b]++
+		at[next[p.A]], at[next[p.B]] = p.B, p.A
+		next[p.A]++
+		next[p.B]++
 	}
 	const free = ^uint32(0)
 	thing := slices.Repeat([]uint32{free}, records)
@@ -68,7 +69,7 @@ func transitivityOf(records int, pairs []pair, links []int) (t transitivity) {
 		}
 	}
 	for _, i := range links {
-		if thing[pairs[i].a] == thing[pairs[i].b] {
+		if thing[pairs[i].A] == thing[pairs[i].B] {
 			t.kept = append(t.kept, i)
 		}
 	}

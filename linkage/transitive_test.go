@@ -3,21 +3,23 @@ package linkage
 import (
 	"slices"
 	"testing"
+
+	"github.com/alike-dev/alike/linkage/internal/compare"
 )
 
 func TestLinksThatContradictEachOtherMayBeWrong(t *testing.T) {
-	triangle := []pair{{0, 1}, {0, 2}, {1, 2}}
+	triangle := []compare.Pair{{A: 0, B: 1}, {A: 0, B: 2}, {A: 1, B: 2}}
 	for _, tt := range []struct {
 		name      string
-		pairs     []pair
+		pairs     []compare.Pair
 		connected float64
 		kept      []int
 	}{
 		{"none", nil, 0, nil},
 		{"a group in which all are linked", triangle, 3, []int{0, 1, 2}},
-		{"a chain", []pair{{0, 1}, {1, 2}}, 3, []int{0}},
-		{"two groups and a link between them", append(slices.Clone(triangle), pair{3, 4}, pair{2, 5}, pair{3, 5}, pair{4, 5}), 15, []int{0, 1, 2, 3, 5, 6}},
-		{"a link apart", append(slices.Clone(triangle), pair{6, 7}), 4, []int{0, 1, 2, 3}},
+		{"a chain", []compare.Pair{{A: 0, B: 1}, {A: 1, B: 2}}, 3, []int{0}},
+		{"two groups and a link between them", append(slices.Clone(triangle), compare.Pair{A: 3, B: 4}, compare.Pair{A: 2, B: 5}, compare.Pair{A: 3, B: 5}, compare.Pair{A: 4, B: 5}), 15, []int{0, 1, 2, 3, 5, 6}},
+		{"a link apart", append(slices.Clone(triangle), compare.Pair{A: 6, B: 7}), 4, []int{0, 1, 2, 3}},
 	} {
 		var links []int
 		for i := range tt.pairs {

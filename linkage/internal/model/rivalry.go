@@ -1,8 +1,10 @@
-package linkage
+package model
 
 import (
 	"math"
 	"slices"
+
+	"github.com/alike-dev/alike/linkage/internal/compare"
 )
 
 // rivalry has the three best scores of a record in the other table, falling, −∞ where there are fewer, and the
@@ -22,13 +24,13 @@ func newRivalries(records int) rivalries {
 	return r
 }
 
-// rivalries returns the rivalries of the left and of the right records.
-func (e *examiner) rivalries() (left, right rivalries) {
-	left, right = newRivalries(e.found.left), newRivalries(e.found.right)
-	for i, p := range e.found.pairs {
-		z := e.model.score(e.found.of(i))
-		left.see(int(p.a), z, e.probability[i])
-		right.see(int(p.b), z, e.probability[i])
+// RivalriesOf returns the rivalries of the left and of the right records of candidates.
+func RivalriesOf(found *compare.Comparison, m *Model, probability []float64) (left, right rivalries) {
+	left, right = newRivalries(found.Left), newRivalries(found.Right)
+	for i, p := range found.Pairs {
+		z := m.Score(found.Of(i))
+		left.see(int(p.A), z, probability[i])
+		right.see(int(p.B), z, probability[i])
 	}
 	return left, right
 }
@@ -43,13 +45,13 @@ func (r rivalries) see(record int, z, probability float64) {
 	of.matched = max(of.matched, probability)
 }
 
-// expected returns, ascending, the best scores that chance would give to records, estimated from their next best
+// Expected returns, ascending, the best scores that chance would give to records, estimated from their next best
 // scores. If the best pair of a record is a match, the second best score comes from chance. If it is not, the best
 // score itself comes from chance; if scores of non-matches fall off exponentially, its distance from the second best
 // is distributed as twice the distance of the second from the third (A. Rényi, "On the theory of order statistics",
 // 1953).
-func (r rivalries) expected() bests {
-	var scores bests
+func (r rivalries) Expected() Bests {
+	var scores Bests
 	for _, of := range r {
 		switch there := func(i int) bool { return !math.IsInf(of.best[i], -1) }; {
 		case there(1) && of.matched > 0.5:
@@ -58,22 +60,22 @@ func (r rivalries) expected() bests {
 			scores = append(scores, of.best[1]+2*(of.best[1]-of.best[2]))
 		}
 	}
-	return scores.sorted()
+	return scores.Sorted()
 }
 
-// bests are the best scores of records.
-type bests []float64
+// Bests are the best scores of records.
+type Bests []float64
 
-func (b bests) reset() {
+func (b Bests) Reset() {
 	for i := range b {
 		b[i] = math.Inf(-1)
 	}
 }
 
-func (b bests) see(record int, z float64) { b[record] = max(b[record], z) }
+func (b Bests) See(record int, z float64) { b[record] = max(b[record], z) }
 
-// sorted returns the scores ascending.
-func (b bests) sorted() bests {
+// Sorted returns the scores ascending.
+func (b Bests) Sorted() Bests {
 	slices.Sort(b)
 	return b
 }

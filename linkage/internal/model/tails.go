@@ -1,12 +1,14 @@
-package linkage
+package model
 
 import (
 	"math"
 	"slices"
+
+	"github.com/alike-dev/alike/linkage/internal/compare"
 )
 
-// scoreCounts counts candidates by their score, in bins of 1/binsPerNat nat.
-type scoreCounts [bins]int64
+// ScoreCounts counts candidates by their score, in bins of 1/binsPerNat nat.
+type ScoreCounts [bins]int64
 
 const (
 	binsPerNat = 4
@@ -15,18 +17,18 @@ const (
 	bins       = 2 * zero
 )
 
-func (s *scoreCounts) add(z float64) {
+func (s *ScoreCounts) Add(z float64) {
 	i := int(math.Floor((z + farthest) * binsPerNat))
 	s[min(max(i, 0), len(s)-1)]++
 }
 
-// scoreAt returns the score at which a bin begins.
-func scoreAt(bin int) float64 { return float64(bin)/binsPerNat - farthest }
+// ScoreAt returns the score at which a bin begins.
+func ScoreAt(bin int) float64 { return float64(bin)/binsPerNat - farthest }
 
-// line maps a score to log odds: at0 + slope·score.
-type line struct{ at0, slope float64 }
+// Line maps a score to log odds: at0 + slope·score.
+type Line struct{ At0, Slope float64 }
 
-func (l line) of(z float64) float64 { return l.at0 + l.slope*z }
+func (l Line) Of(z float64) float64 { return l.At0 + l.Slope*z }
 
 const (
 	// tailWidth is the width of a window in nats. The slope of a tail is taken from two windows in a row:
@@ -55,7 +57,7 @@ const (
 // to have more of them, so matches with many errors are far more frequent than a product of levels predicts,
 // and the model gives them too low a score. (Mixtures separated where one of their parts is alone: B. Efron,
 // "Large-scale simultaneous hypothesis testing", JASA 2004.)
-func (s *scoreCounts) calibrate() (l line, ok bool) {
+func (s *ScoreCounts) calibrate() (l Line, ok bool) {
 	b := s.before()
 	chance, ok := b.tailOfOthers()
 	if !ok {
@@ -65,14 +67,14 @@ func (s *scoreCounts) calibrate() (l line, ok bool) {
 	if !ok || b.hasThird(chance, matches) {
 		return l, false
 	}
-	l = line{matches.at(0) - chance.at(0), matches.slope - chance.slope}
-	return l, l.of(scoreAt(chance.bin)) < 0
+	l = Line{matches.at(0) - chance.at(0), matches.slope - chance.slope}
+	return l, l.Of(ScoreAt(chance.bin)) < 0
 }
 
 // before has, for each bin and for the end, the number of candidates in lower bins.
 type before [bins + 1]float64
 
-func (s *scoreCounts) before() *before {
+func (s *ScoreCounts) before() *before {
 	b := new(before)
 	for i, n := range s {
 		b[i+1] = b[i] + float64(n)
@@ -148,29 +150,29 @@ func tangentOf(bin int, n, m, slope float64) tangent {
 	return tangent{bin + window, (math.Log(n) + math.Log(m)) / 2, slope}
 }
 
-func (t tangent) at(z float64) float64 { return t.log + t.slope*(z-scoreAt(t.bin)) }
+func (t tangent) at(z float64) float64 { return t.log + t.slope*(z-ScoreAt(t.bin)) }
 
 // count returns the number of candidates that the tangent predicts for the window that begins at a bin.
-func (t tangent) count(bin int) float64 { return math.Exp(t.at(scoreAt(bin) + tailWidth/2.)) }
+func (t tangent) count(bin int) float64 { return math.Exp(t.at(ScoreAt(bin) + tailWidth/2.)) }
 
-// calibrate changes the model so that its scores are the log odds by scoreCounts.calibrate. It reports whether
+// Calibrate changes the model so that its scores are the log odds by scoreCounts.calibrate. It reports whether
 // that succeeded.
-func (m *model) calibrate(s *scoreCounts) (by line, ok bool) {
+func (m *Model) Calibrate(s *ScoreCounts) (by Line, ok bool) {
 	if by, ok = s.calibrate(); !ok {
-		return line{0, 1}, false
+		return Line{0, 1}, false
 	}
-	m.prior = by.of(m.prior)
-	for i := range m.evidence {
-		m.evidence[i] *= by.slope
+	m.Prior = by.Of(m.Prior)
+	for i := range m.Evidence {
+		m.Evidence[i] *= by.Slope
 	}
 	return by, true
 }
 
 // scores counts the scores of all candidates.
-func (m *model) scores(c *comparison) *scoreCounts {
-	s := new(scoreCounts)
-	for i := range c.pairs {
-		s.add(m.score(c.of(i)))
+func (m *Model) scores(c *compare.Comparison) *ScoreCounts {
+	s := new(ScoreCounts)
+	for i := range c.Pairs {
+		s.Add(m.Score(c.Of(i)))
 	}
 	return s
 }
@@ -180,12 +182,12 @@ const relearnings = 10
 
 // relearn continues to learn the model with calibrated scores, and replaces the probabilities. It reports
 // whether calibration succeeded; else nothing changes.
-func (m *model) relearn(c *comparison, rivals *exclusive, probability []float64) bool {
-	next := &model{m.width, slices.Clone(m.evidence), m.share, m.prior}
+func (m *Model) relearn(c *compare.Comparison, rivals *exclusive, probability []float64) bool {
+	next := &Model{m.Width, slices.Clone(m.Evidence), m.Share, m.Prior}
 	p, odds := make([]float64, len(probability)), make([]float64, len(probability))
 	could := false
 	for range relearnings {
-		if _, ok := next.calibrate(next.scores(c)); !ok {
+		if _, ok := next.Calibrate(next.scores(c)); !ok {
 			break
 		}
 		next.probabilities(c, rivals, odds, p, nil)
@@ -193,13 +195,13 @@ func (m *model) relearn(c *comparison, rivals *exclusive, probability []float64)
 			break
 		}
 		moved := distance(p, probability)
-		m.prior, m.evidence, could = next.prior, slices.Clone(next.evidence), true
+		m.Prior, m.Evidence, could = next.Prior, slices.Clone(next.Evidence), true
 		copy(probability, p)
-		if moved <= settled*sumOf(p) {
+		if moved <= settled*SumOf(p) {
 			break
 		}
 		next.learn(c, p)
-		next.prior = logOdds(mean(p))
+		next.Prior = LogOdds(mean(p))
 	}
 	return could
 }

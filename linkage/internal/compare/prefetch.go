@@ -1,4 +1,4 @@
-package linkage
+package compare
 
 import "github.com/alike-dev/alike/record"
 

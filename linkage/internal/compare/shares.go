@@ -1,4 +1,4 @@
-package linkage
+package compare
 
 import (
 	"context"
@@ -8,10 +8,11 @@ import (
 	"sync"
 
 	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/linkage/internal/parallel"
 )
 
-// randomPairs is the largest number of pairs of records from which correlations of columns are estimated.
-var randomPairs uint64 = 200_000 // tests take fewer
+// RandomPairs is the largest number of pairs of records from which correlations of columns are estimated.
+const RandomPairs = 200_000
 
 // agreed is the similarity from which two values count as the same here, and alikeInAll the mean similarity of all
 // columns from which two records are probably the same.
@@ -39,21 +40,21 @@ func (a agreements) correlation() float64 {
 	return max(0, (a.both/a.pairs-x*y)/math.Sqrt(x*(1-x)*y*(1-y)))
 }
 
-// shares returns, for each column, the share of its evidence that no other column has too: 1 for an independent
+// Shares returns, for each column, the share of its evidence that no other column has too: 1 for an independent
 // column, a half for each of two that always agree together, such as a town and its postcode. It is
 // 1 / (1 + Σ correlations), from the columns' agreements among records that do not belong together: all pairs, or a
 // part chosen by a hash if there are many, without those that are similar in all columns.
-func (c *comparer) shares(ctx context.Context, threads int, records [2]int) ([]float64, error) {
-	columns := len(c.columns)
+func (c *Comparer) Shares(ctx context.Context, threads int, records [2]int, most uint64) ([]float64, error) {
+	columns := len(c.Columns)
 	counts := make([]agreements, columns*columns)
-	strangers := slices.Collect(c.strangers(records))
+	strangers := slices.Collect(c.strangers(records, most))
 	var mu sync.Mutex
-	if err := parallelEnd(ctx, threads, len(strangers), 1024, func(int) (func(from, to int), func()) {
+	if err := parallel.RangesEnd(ctx, threads, len(strangers), 1024, func(int) (func(from, to int), func()) {
 		own, s := make([]agreements, len(counts)), make([]float64, columns)
 		count := func(from, to int) {
 			for _, p := range strangers[from:to] {
 				there, total := 0.0, 0.0
-				c.eachColumn(p, func(f int, similarity float64, _, _ uint32) {
+				c.EachColumn(p, func(f int, similarity float64, _, _ uint32) {
 					if s[f] = similarity; similarity >= 0 {
 						there, total = there+1, total+similarity
 					}
@@ -85,36 +86,36 @@ func (c *comparer) shares(ctx context.Context, threads int, records [2]int) ([]f
 }
 
 // strangers yields pairs of records, few of which belong together. records has the numbers of left and right ones.
-func (c *comparer) strangers(records [2]int) iter.Seq[pair] {
-	return func(yield func(pair) bool) {
-		for p := range strangers(records) {
-			if !yield(pair{c.left.Row(p.a), c.right.Row(p.b)}) {
+func (c *Comparer) strangers(records [2]int, most uint64) iter.Seq[Pair] {
+	return func(yield func(Pair) bool) {
+		for p := range Strangers(records, most) {
+			if !yield(Pair{c.Left.Row(p.A), c.Right.Row(p.B)}) {
 				return
 			}
 		}
 	}
 }
 
-// strangers yields pairs of numbers of left and right records: all pairs, or randomPairs of them. records has the
+// Strangers yields pairs of numbers of left and right records: all pairs, or about most of them. records has the
 // numbers of left and right records; for one table the second is 0.
-func strangers(records [2]int) iter.Seq[pair] {
+func Strangers(records [2]int, most uint64) iter.Seq[Pair] {
 	left, right := uint64(records[0]), uint64(records[1])
 	one := right == 0
-	return func(yield func(pair) bool) {
+	return func(yield func(Pair) bool) {
 		all := left * right
 		if one {
 			right = left
 			all = left * (left - 1) / 2
 		}
-		for i := range min(all, randomPairs) {
+		for i := range min(all, most) {
 			h := hashing.Mix(i + 1)
-			p := pair{a: uint32(h >> 32 % left), b: uint32(hashing.Mix(h) >> 32 % right)}
+			p := Pair{A: uint32(h >> 32 % left), B: uint32(hashing.Mix(h) >> 32 % right)}
 			switch {
-			case all <= randomPairs && one:
+			case all <= most && one:
 				p = triangle(i)
-			case all <= randomPairs:
-				p = pair{a: uint32(i / right), b: uint32(i % right)}
-			case one && p.a == p.b:
+			case all <= most:
+				p = Pair{A: uint32(i / right), B: uint32(i % right)}
+			case one && p.A == p.B:
 				continue
 			}
 			if !yield(p) {
@@ -125,9 +126,9 @@ func strangers(records [2]int) iter.Seq[pair] {
 }
 
 // triangle returns pair i of records of one table: 0 1, 0 2, 1 2, 0 3 and so on.
-func triangle(i uint64) pair {
+func triangle(i uint64) Pair {
 	b := uint64((1 + math.Sqrt(float64(1+8*i))) / 2)
-	return pair{a: uint32(i - b*(b-1)/2), b: uint32(b)}
+	return Pair{A: uint32(i - b*(b-1)/2), B: uint32(b)}
 }
 
 // countAgreements adds a pair of records to the counts of all pairs of columns.

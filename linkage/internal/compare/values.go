@@ -1,4 +1,4 @@
-package linkage
+package compare
 
 import (
 	"math"
@@ -12,7 +12,7 @@ import (
 type column struct {
 	*record.Column
 	weights []uint16 // of each token of each value, at the token's index in the column
-	rarity  []level  // of each value: the rarity of two equal values
+	rarity  []Level  // of each value: the rarity of two equal values
 	values  int      // number of rows that have a value
 	scale   weighing.Scale
 }
@@ -29,12 +29,12 @@ func (c *column) weigh(value uint32, idf record.Weights) {
 	c.rarity[value] = c.rarityOf(value, value)
 }
 
-// similarity returns the similarity of two values by the weights of their tokens.
-func (c *column) similarity(a, b uint32) float64 {
+// Similarity returns the similarity of two values by the weights of their tokens.
+func (c *column) Similarity(a, b uint32) float64 {
 	if a == b {
 		return 1
 	}
-	return c.shared(a, b, c.common(a, b))
+	return c.shared(a, b, c.Common(a, b))
 }
 
 // shared returns the similarity of two values with so much in common.
@@ -42,8 +42,8 @@ func (c *column) shared(a, b uint32, common uint64) float64 {
 	return c.scale.Similarity(common, c.Mass(a), c.Mass(b))
 }
 
-// common returns the mass of the tokens that two values have in common.
-func (c *column) common(a, b uint32) (sum uint64) {
+// Common returns the mass of the tokens that two values have in common.
+func (c *column) Common(a, b uint32) (sum uint64) {
 	i, endA := c.Bounds(a)
 	x := c.Tokens(a)
 	y := c.Tokens(b)
@@ -62,8 +62,8 @@ func (c *column) common(a, b uint32) (sum uint64) {
 	return sum
 }
 
-// massOf returns the mass of a token of a value, 0 if the value does not have it.
-func (c *column) massOf(value, token uint32) uint64 {
+// MassOf returns the mass of a token of a value, 0 if the value does not have it.
+func (c *column) MassOf(value, token uint32) uint64 {
 	at, ok := slices.BinarySearch(c.Tokens(value), token)
 	if !ok {
 		return 0
@@ -74,22 +74,22 @@ func (c *column) massOf(value, token uint32) uint64 {
 
 // level returns the level of two values whose common tokens have this mass. Values with the same words in the same
 // order are equal, even if signs join some words in one value only, which then has more tokens.
-func (c *column) level(a, b uint32, common uint64) level {
+func (c *column) level(a, b uint32, common uint64) Level {
 	switch {
 	case a == b:
-		return equal + c.rarity[a]
+		return Equal + c.rarity[a]
 	case common == 0:
-		return levelOf(0)
+		return LevelOf(0)
 	}
-	l := levelOf(c.shared(a, b, common))
-	if l == equal || c.Same(a, b) {
-		return equal + c.rarityOf(a, b)
+	l := LevelOf(c.shared(a, b, common))
+	if l == Equal || c.Same(a, b) {
+		return Equal + c.rarityOf(a, b)
 	}
 	return l
 }
 
 // rarityOf returns the rarity of two values with the same tokens, in steps of a factor of e.
-func (c *column) rarityOf(a, b uint32) level {
+func (c *column) rarityOf(a, b uint32) Level {
 	share := math.Sqrt(float64(c.Count(a))*float64(c.Count(b))) / float64(c.values)
-	return level(min(mostRarity, -math.Log(share)))
+	return Level(min(mostRarity, -math.Log(share)))
 }

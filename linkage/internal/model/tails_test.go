@@ -1,4 +1,4 @@
-package linkage
+package model
 
 import (
 	"math"
@@ -17,12 +17,12 @@ func (d drawn) density(z float64) float64 {
 	return float64(d.n) / d.sd * math.Exp(-(z-d.mean)*(z-d.mean)/2/d.sd/d.sd)
 }
 
-func countScores(kinds ...drawn) *scoreCounts {
+func countScores(kinds ...drawn) *ScoreCounts {
 	random := rand.New(rand.NewPCG(1, 2))
-	s := new(scoreCounts)
+	s := new(ScoreCounts)
 	for _, k := range kinds {
 		for range k.n {
-			s.add(k.mean + k.sd*random.NormFloat64())
+			s.Add(k.mean + k.sd*random.NormFloat64())
 		}
 	}
 	return s
@@ -42,14 +42,14 @@ func TestTailsTellWherePairsAreAsLikelyRightAsWrong(t *testing.T) {
 			t.Errorf("%v: cannot be told", c)
 			continue
 		}
-		z := -l.at0 / l.slope
+		z := -l.At0 / l.Slope
 		if off := math.Log(c.matches.density(z) / c.others.density(z)); math.Abs(off) > 1.5 {
 			t.Errorf("%v: at score %.2f, taken for even, the log odds are %.2f", c, z, off)
 		}
 		// Ends are more certain than tangents say, never less.
 		for _, z := range []float64{z - 3, z + 3} {
-			if truth := math.Log(c.matches.density(z) / c.others.density(z)); truth*l.of(z) < 0 || math.Abs(l.of(z)) > math.Abs(truth)+1.5 {
-				t.Errorf("%v: the log odds of score %.2f are %.2f, and said to be %.2f", c, z, truth, l.of(z))
+			if truth := math.Log(c.matches.density(z) / c.others.density(z)); truth*l.Of(z) < 0 || math.Abs(l.Of(z)) > math.Abs(truth)+1.5 {
+				t.Errorf("%v: the log odds of score %.2f are %.2f, and said to be %.2f", c, z, truth, l.Of(z))
 			}
 		}
 	}
@@ -65,7 +65,7 @@ func TestTailsTellNothingWhereThereAreNotTwoKindsOfPairs(t *testing.T) {
 		"matches that all are so": {{300_000, -14, 3}, {300_000, -7, 4}},
 	} {
 		if l, ok := countScores(kinds...).calibrate(); ok {
-			t.Errorf("%s: log odds are said to be %.2f + %.2f·score", name, l.at0, l.slope)
+			t.Errorf("%s: log odds are said to be %.2f + %.2f·score", name, l.At0, l.Slope)
 		}
 	}
 }

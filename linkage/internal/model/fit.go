@@ -1,22 +1,24 @@
-package linkage
+package model
 
 import (
 	"context"
 	"math"
 	"slices"
+
+	"github.com/alike-dev/alike/linkage/internal/compare"
 )
 
-// model has the evidence of each level of each column for a match: the logarithm of the ratio of the
+// Model has the evidence of each level of each column for a match: the logarithm of the ratio of the
 // level's frequency among matches to that among other candidates. It is the model of Fellegi and
 // Sunter ("A theory for record linkage", JASA 1969), with the frequencies estimated by expectation
 // and maximisation (W. E. Winkler, "Using the EM algorithm for weight computation in the
 // Fellegi-Sunter model", 1988). It compares with other candidates, not with random pairs: these are
 // the non-matches that are most similar.
-type model struct {
-	width    int
-	evidence []float64 // of level l of column f at f·levels+l
-	share    []float64 // factor for the evidence of each column: see comparer.shares
-	prior    float64   // log odds of a candidate before any evidence
+type Model struct {
+	Width    int
+	Evidence []float64 // of level l of column f at f·levels+l
+	Share    []float64 // factor for the evidence of each column: see comparer.shares
+	Prior    float64   // log odds of a candidate before any evidence
 }
 
 // Constants of the model, the same for all tables.
@@ -31,8 +33,8 @@ const (
 	mostSteps = 40
 )
 
-// mostSampled is the largest number of candidates from which a model is learned.
-const mostSampled = 300_000
+// MostSampled is the largest number of candidates from which a model is learned.
+const MostSampled = 300_000
 
 // starts are shares of the first guess, the most similar pairs of it, from which the fit starts. If few
 // candidates are matches, a start from the whole guess leads to pairs that are similar for another
@@ -48,35 +50,78 @@ const clearerBy = 0.03
 // 0.83, and 0.14 to 0.44 on the same tables without them.
 const mostly = 0.5
 
-// duplicate is the similarity from which two records of a table may be duplicates whatever the model
+// Duplicate is the similarity from which two records of a table may be duplicates whatever the model
 // says. Such pairs do not count as chance, although a record has one partner at most, and they serve
 // as matches if no fit finds any.
-const duplicate = 0.7
+const Duplicate = 0.7
 
-// fitModel finds the model of candidates: of the models that starts lead to, the one whose own probabilities
-// separate matches from others best. onePartner says that a record has at most one partner. When the context has
-// ended, the fit stops, and its result means nothing.
-func fitModel(ctx context.Context, c *comparison, onePartner bool, share []float64) (best *model, probability []float64) {
-	g := graph{c.pairs, c.left, c.right}
+// Options say how a model is fitted.
+type Options struct {
+	OnePartner bool      // a record has at most one partner
+	Share      []float64 // of each column, how much of what it tells no other does: see comparer.shares
+	Calibrate  bool      // continue with calibrated scores where they can be derived: see scoreCounts.calibrate
+}
+
+// Fitted is what a fit has found.
+type Fitted struct {
+	Model       *Model
+	Probability []float64 // of each candidate
+	Calibrated  bool      // the model's scores are calibrated
+	Replaced    bool      // the model had numbers that are not finite, and is that of twins: see KeepFinite
+}
+
+// Fit learns a model from compared candidates, without labels. When the context has ended, the fit stops, and its
+// result means nothing. O(steps · candidates · columns).
+func Fit(ctx context.Context, c *compare.Comparison, o Options) *Fitted {
+	f := &Fitted{}
+	f.Model, f.Probability = clearest(ctx, c, o.OnePartner, o.Share)
+	if o.Calibrate && ctx.Err() == nil {
+		f.Calibrated = f.Model.relearn(c, rivals(ctx, c, o.OnePartner), f.Probability)
+	}
+	f.KeepFinite(c)
+	return f
+}
+
+// Apply returns the probabilities of compared candidates by a model that was learned before.
+func Apply(ctx context.Context, m *Model, c *compare.Comparison, onePartner bool) (probability, rank []float64) {
+	n := len(c.Pairs)
+	probability, rank = make([]float64, n), make([]float64, n)
+	m.probabilities(c, rivals(ctx, c, onePartner), make([]float64, n), probability, rank)
+	return probability, rank
+}
+
+// rivals returns the rivals of candidates for model.probabilities; nil if records may have several
+// partners.
+func rivals(ctx context.Context, c *compare.Comparison, onePartner bool) *exclusive {
+	if !onePartner {
+		return nil
+	}
+	return newExclusive(ctx, Graph{c.Pairs, c.Left, c.Right})
+}
+
+// clearest finds the model of candidates: of the models that starts lead to, the one whose own probabilities
+// separate matches from others best.
+func clearest(ctx context.Context, c *compare.Comparison, onePartner bool, share []float64) (best *Model, probability []float64) {
+	g := Graph{c.Pairs, c.Left, c.Right}
 	guess := firstGuess(c, g, onePartner)
 	if countPositive(guess) == 0 {
 		guess = firstGuess(c, g, false) // nothing stands out from chance
 	}
 	order := make([]float64, len(guess))
 	for i := range guess {
-		order[i] = guess[i] * float64(c.wholes[i])
+		order[i] = guess[i] * float64(c.Wholes[i])
 	}
 	slices.Sort(order)
 	order = order[len(order)-countPositive(guess):]
-	clearest := math.Inf(-1)
+	most := math.Inf(-1)
 	for _, s := range starts {
 		seeds := int(math.Ceil(s * float64(len(order))))
-		if s < 1 && (seeds < leastSeeds || clearest+clearerBy >= 1) {
+		if s < 1 && (seeds < leastSeeds || most+clearerBy >= 1) {
 			break
 		}
 		p := slices.Clone(guess)
 		for i := range p {
-			if seeds == 0 || p[i]*float64(c.wholes[i]) < order[len(order)-seeds] {
+			if seeds == 0 || p[i]*float64(c.Wholes[i]) < order[len(order)-seeds] {
 				p[i] = 0
 			}
 		}
@@ -84,8 +129,8 @@ func fitModel(ctx context.Context, c *comparison, onePartner bool, share []float
 		if !onePartner && alikeness(c, p) < mostly {
 			continue
 		}
-		if clear := clearness(p); clear > clearest+clearerBy || best == nil {
-			best, probability, clearest = m, p, clear
+		if clear := clearness(p); clear > most+clearerBy || best == nil {
+			best, probability, most = m, p, clear
 		}
 	}
 	if best == nil {
@@ -95,15 +140,15 @@ func fitModel(ctx context.Context, c *comparison, onePartner bool, share []float
 }
 
 // ofTwins returns the model that is learned as if exactly the very similar pairs were the matches.
-func ofTwins(c *comparison, share []float64) (*model, []float64) {
-	m := newModel(c, share)
-	probability := make([]float64, len(c.pairs))
-	for i, w := range c.wholes {
-		if w >= duplicate {
+func ofTwins(c *compare.Comparison, share []float64) (*Model, []float64) {
+	m := NewModel(c, share)
+	probability := make([]float64, len(c.Pairs))
+	for i, w := range c.Wholes {
+		if w >= Duplicate {
 			probability[i] = 1
 		}
 	}
-	m.prior = logOdds(mean(probability))
+	m.Prior = LogOdds(mean(probability))
 	m.learn(c, probability)
 	m.probabilities(c, nil, make([]float64, len(probability)), probability, nil)
 	return m, probability
@@ -111,11 +156,11 @@ func ofTwins(c *comparison, share []float64) (*model, []float64) {
 
 // alikeness returns the mean similarity of the records in candidates that are more likely matches than
 // not.
-func alikeness(c *comparison, probability []float64) float64 {
+func alikeness(c *compare.Comparison, probability []float64) float64 {
 	sum, n := 0.0, 0.0
 	for i, p := range probability {
 		if p > 0.5 {
-			sum, n = sum+float64(c.wholes[i]), n+1
+			sum, n = sum+float64(c.Wholes[i]), n+1
 		}
 	}
 	return sum / max(n, 1)
@@ -142,37 +187,37 @@ func clearness(probability []float64) float64 {
 			right, kept = right+p, kept+1
 		}
 	}
-	return 2 * right / max(kept+sumOf(probability), 1e-300)
+	return 2 * right / max(kept+SumOf(probability), 1e-300)
 }
 
-func newModel(c *comparison, share []float64) *model {
-	return &model{width: c.width, share: append(slices.Clone(share), 1), evidence: make([]float64, c.width*levels)}
+func NewModel(c *compare.Comparison, share []float64) *Model {
+	return &Model{Width: c.Width, Share: append(slices.Clone(share), 1), Evidence: make([]float64, c.Width*compare.Levels)}
 }
 
 // settle runs expectation and maximisation from a guess of the probabilities, and puts the final
 // probabilities into it.
-func settle(ctx context.Context, c *comparison, g graph, onePartner bool, share, probability []float64) *model {
-	m := newModel(c, share)
-	m.prior = logOdds(mean(probability))
+func settle(ctx context.Context, c *compare.Comparison, g Graph, onePartner bool, share, probability []float64) *Model {
+	m := NewModel(c, share)
+	m.Prior = LogOdds(mean(probability))
 	var rivals *exclusive
 	var before *matchings
 	if onePartner {
 		rivals, before = newExclusive(ctx, g), newMatchings(ctx, g)
 	}
-	odds, last := make([]float64, len(c.pairs)), make([]float64, len(c.pairs))
+	odds, last := make([]float64, len(c.Pairs)), make([]float64, len(c.Pairs))
 	for range mostSteps {
 		if ctx.Err() != nil {
 			break
 		}
 		m.learn(c, probability)
 		if onePartner {
-			m.prior = before.prior(m.prior, sumOf(probability))
+			m.Prior = before.prior(m.Prior, SumOf(probability))
 		} else {
-			m.prior = logOdds(mean(probability))
+			m.Prior = LogOdds(mean(probability))
 		}
 		copy(last, probability)
 		m.probabilities(c, rivals, odds, probability, nil)
-		if distance(last, probability) <= settled*sumOf(probability) {
+		if distance(last, probability) <= settled*SumOf(probability) {
 			break
 		}
 	}
@@ -192,9 +237,9 @@ func distance(x, y []float64) (d float64) {
 // probabilities puts the probability of each candidate into dst and, unless rank is nil, the value by
 // which candidates are ordered into rank. rivals is nil if records may have several partners; odds is
 // scratch.
-func (m *model) probabilities(c *comparison, rivals *exclusive, odds, dst, rank []float64) {
+func (m *Model) probabilities(c *compare.Comparison, rivals *exclusive, odds, dst, rank []float64) {
 	for i := range dst {
-		z := m.score(c.of(i))
+		z := m.Score(c.Of(i))
 		odds[i] = math.Exp(min(40, max(-40, z)))
 		if rivals == nil {
 			dst[i] = odds[i] / (1 + odds[i])
@@ -208,51 +253,51 @@ func (m *model) probabilities(c *comparison, rivals *exclusive, odds, dst, rank 
 	}
 }
 
-// score returns the log odds of a candidate without regard to its rivals.
-func (m *model) score(levels []level) float64 {
-	return m.prior + m.sum(levels)/m.discount()
+// Score returns the log odds of a candidate without regard to its rivals.
+func (m *Model) Score(levels []compare.Level) float64 {
+	return m.Prior + m.sum(levels)/m.discount()
 }
 
-// adds returns what a level of a column adds to the score.
-func (m *model) adds(f int, l level) float64 {
-	return m.share[f] * m.evidence[f*levels+int(l)] / m.discount()
+// Adds returns what a level of a column adds to the score.
+func (m *Model) Adds(f int, l compare.Level) float64 {
+	return m.Share[f] * m.Evidence[f*compare.Levels+int(l)] / m.discount()
 }
 
-func (m *model) discount() float64 {
-	if m.width == 2 { // with one column, the record as a whole has no evidence of its own
+func (m *Model) discount() float64 {
+	if m.Width == 2 { // with one column, the record as a whole has no evidence of its own
 		return 1
 	}
 	return redundancy
 }
 
 // sum returns the evidence of all columns.
-func (m *model) sum(of []level) (z float64) {
+func (m *Model) sum(of []compare.Level) (z float64) {
 	for f, l := range of {
-		z += m.share[f] * m.evidence[f*levels+int(l)]
+		z += m.Share[f] * m.Evidence[f*compare.Levels+int(l)]
 	}
 	return z
 }
 
 // learn sets the evidence from the probability of each candidate.
-func (m *model) learn(c *comparison, probability []float64) {
-	for f := range c.width {
-		var match, other [levels]float64
+func (m *Model) learn(c *compare.Comparison, probability []float64) {
+	for f := range c.Width {
+		var match, other [compare.Levels]float64
 		for i, p := range probability {
-			l := c.levels[i*c.width+f]
+			l := c.Levels[i*c.Width+f]
 			match[l] += p
 			other[l] += 1 - p
 		}
 		var matches, others float64
-		for l := 1; l < levels; l++ {
+		for l := 1; l < compare.Levels; l++ {
 			matches += match[l]
 			others += other[l]
 		}
-		for l := 1; l < levels; l++ {
-			m.evidence[f*levels+l] = 0
+		for l := 1; l < compare.Levels; l++ {
+			m.Evidence[f*compare.Levels+l] = 0
 			if share := (match[l] + other[l]) / (matches + others); share > 0 {
 				a := (match[l] + pseudo*share) / (matches + pseudo)
 				b := (other[l] + pseudo*share) / (others + pseudo)
-				m.evidence[f*levels+l] = math.Log(max(a, 1e-9) / max(b, 1e-9))
+				m.Evidence[f*compare.Levels+l] = math.Log(max(a, 1e-9) / max(b, 1e-9))
 			}
 		}
 	}
@@ -263,13 +308,13 @@ func (m *model) learn(c *comparison, probability []float64) {
 // similarity. If a record has one partner at most, its second best candidate shows how similar records
 // are by chance: the guess is lower where, from this similarity on, there are as many second best
 // candidates as best ones.
-func firstGuess(c *comparison, g graph, onePartner bool) []float64 {
-	guess := make([]float64, len(c.pairs))
-	rank := make([]float64, len(c.pairs))
-	for i, w := range c.wholes {
+func firstGuess(c *compare.Comparison, g Graph, onePartner bool) []float64 {
+	guess := make([]float64, len(c.Pairs))
+	rank := make([]float64, len(c.Pairs))
+	for i, w := range c.Wholes {
 		rank[i] = float64(w)
 	}
-	both := g.mutual(rank, c.wholes)
+	both := g.Mutual(rank, c.Wholes)
 	if len(both) == 0 {
 		return guess
 	}
@@ -300,17 +345,17 @@ func firstGuess(c *comparison, g graph, onePartner bool) []float64 {
 
 // secondBest returns, ascending, the similarity of each record to its best candidate that is not in both,
 // a set of edges that share no records.
-func secondBest(g graph, rank []float64, both []int) []float64 {
-	chosen := make([]bool, len(g.pairs))
+func secondBest(g Graph, rank []float64, both []int) []float64 {
+	chosen := make([]bool, len(g.Pairs))
 	for _, e := range both {
 		chosen[e] = true
 	}
-	left, right := make([]float64, g.left), make([]float64, g.right)
-	for i, p := range g.pairs {
+	left, right := make([]float64, g.Left), make([]float64, g.Right)
+	for i, p := range g.Pairs {
 		if !chosen[i] {
-			left[p.a] = max(left[p.a], rank[i])
-			if g.right > 0 {
-				right[p.b] = max(right[p.b], rank[i])
+			left[p.A] = max(left[p.A], rank[i])
+			if g.Right > 0 {
+				right[p.B] = max(right[p.B], rank[i])
 			}
 		}
 	}
@@ -327,9 +372,9 @@ type matchings struct {
 	most float64 // largest number of edges of a matching
 }
 
-func newMatchings(ctx context.Context, g graph) *matchings {
+func newMatchings(ctx context.Context, g Graph) *matchings {
 	e := newExclusive(ctx, g)
-	return &matchings{e, make([]float64, len(g.pairs)), float64(min(len(e.left), len(e.right)))}
+	return &matchings{e, make([]float64, len(g.Pairs)), float64(min(len(e.left), len(e.right)))}
 }
 
 // prior returns log odds at which a random matching has about this number of edges. guess is the result
@@ -340,20 +385,20 @@ func (m *matchings) prior(guess, edges float64) float64 {
 	}
 	odds := math.Exp(guess)
 	m.marginals(m.p, nil, func(int) float64 { return odds })
-	guess += logOdds(edges/m.most) - logOdds(sumOf(m.p)/m.most)
+	guess += LogOdds(edges/m.most) - LogOdds(SumOf(m.p)/m.most)
 	return min(max(guess, -25), 15)
 }
 
-func sumOf(x []float64) (s float64) {
+func SumOf(x []float64) (s float64) {
 	for _, v := range x {
 		s += v
 	}
 	return s
 }
 
-func mean(x []float64) float64 { return sumOf(x) / max(1, float64(len(x))) }
+func mean(x []float64) float64 { return SumOf(x) / max(1, float64(len(x))) }
 
-func logOdds(p float64) float64 {
+func LogOdds(p float64) float64 {
 	p = min(max(p, 1e-9), 1-1e-9)
 	return math.Log(p / (1 - p))
 }

@@ -1,4 +1,4 @@
-package linkage
+package compare
 
 import (
 	"iter"
@@ -11,30 +11,30 @@ import (
 	"github.com/alike-dev/alike/record"
 )
 
-// records compares records as a whole: by their distinct tokens, in any column.
-type records struct {
+// Records compares records as a whole: by their distinct tokens, in any column.
+type Records struct {
 	left, right *record.Table // the same for one table
-	numbering   *record.Numbering
-	weights     record.Weights
+	Numbering   *record.Numbering
+	Weights     record.Weights
 	scale       weighing.Scale
-	sizes       [2][]uint64 // for each left and right record: the mass of its tokens
+	Sizes       [2][]uint64 // for each left and right record: the mass of its tokens
 }
 
-// mass returns the contribution of a token to the size of a record, and to the overlap of two records.
-func (r *records) mass(token uint32) uint64 { return r.scale.Mass(r.weights[token]) }
+// Mass returns the contribution of a token to the size of a record, and to the overlap of two records.
+func (r *Records) Mass(token uint32) uint64 { return r.scale.Mass(r.Weights[token]) }
 
-// within returns a comparison of the records of one table, the left or the right one, with each other.
-func (r *records) within(side int) *records {
+// Within returns a comparison of the records of one table, the left or the right one, with each other.
+func (r *Records) Within(side int) *Records {
 	own := *r
 	own.left = []*record.Table{r.left, r.right}[side]
-	own.right, own.sizes = own.left, [2][]uint64{r.sizes[side], r.sizes[side]}
+	own.right, own.Sizes = own.left, [2][]uint64{r.Sizes[side], r.Sizes[side]}
 	return &own
 }
 
-func (r *records) newMatcher() *matcher { return &matcher{records: r, a: -1} }
+func (r *Records) newMatcher() *Matcher { return &Matcher{Records: r, a: -1} }
 
-func (r *records) newMatchers(n int) []*matcher {
-	matchers := make([]*matcher, n)
+func (r *Records) NewMatchers(n int) []*Matcher {
+	matchers := make([]*Matcher, n)
 	for i := range matchers {
 		matchers[i] = r.newMatcher()
 	}
@@ -42,19 +42,19 @@ func (r *records) newMatchers(n int) []*matcher {
 }
 
 // tokensOf returns the number of tokens of all values of a record.
-func (r *records) tokensOf(t *record.Table, row int) (n int) {
+func (r *Records) tokensOf(t *record.Table, row int) (n int) {
 	for f, cell := range t.Cells(row) {
 		if cell > 0 {
-			start, end := r.numbering.Column(f).Bounds(cell - 1)
+			start, end := r.Numbering.Column(f).Bounds(cell - 1)
 			n += end - start
 		}
 	}
 	return n
 }
 
-// addVectors adds a vector for each of some rows of a table: its tokens, without those to skip, with their
+// AddVectors adds a vector for each of some rows of a table: its tokens, without those to skip, with their
 // weights.
-func (r *records) addVectors(t *record.Table, rows iter.Seq[uint32], skip func(token uint32) bool, add func(features, weights []uint32) error) error {
+func (r *Records) AddVectors(t *record.Table, rows iter.Seq[uint32], skip func(token uint32) bool, add func(features, weights []uint32) error) error {
 	m := r.newMatcher()
 	var features, w []uint32
 	for i := range rows {
@@ -66,7 +66,7 @@ func (r *records) addVectors(t *record.Table, rows iter.Seq[uint32], skip func(t
 		})
 		slices.Sort(features)
 		for _, token := range features {
-			w = append(w, uint32(r.weights[token]))
+			w = append(w, uint32(r.Weights[token]))
 		}
 		if err := add(features, w); err != nil {
 			return err
@@ -75,7 +75,7 @@ func (r *records) addVectors(t *record.Table, rows iter.Seq[uint32], skip func(t
 	return nil
 }
 
-// A matcher computes the overlap of records, on one goroutine. It keeps the tokens of one left record in a
+// A Matcher computes the overlap of records, on one goroutine. It keeps the tokens of one left record in a
 // hash table, which fits in the first cache, and looks up the tokens of right records:
 //
 //		mark(a):  make a table of a's tokens, each with its weight and the columns that have it
@@ -86,8 +86,8 @@ func (r *records) addVectors(t *record.Table, rows iter.Seq[uint32], skip func(t
 //	 1. Most tokens of most candidates are not in both records, and a branch for each would be
 //	    unpredictable: the bitmap leaves them out without a branch.
 //	 2. Equal values are handled without reading their tokens.
-type matcher struct {
-	*records
+type Matcher struct {
+	*Records
 	set     tokenSet // of the left record a
 	a       int      // −1: none
 	round   uint32   // counts the right records that a has met
@@ -101,7 +101,7 @@ type matcher struct {
 const markedColumns = 32
 
 // each calls visit once for each token of a record.
-func (m *matcher) each(t *record.Table, row int, visit func(token uint32)) {
+func (m *Matcher) each(t *record.Table, row int, visit func(token uint32)) {
 	m.met.next()
 	m.cells(t, row, func(token uint32) {
 		if m.met.add(token) {
@@ -111,7 +111,7 @@ func (m *matcher) each(t *record.Table, row int, visit func(token uint32)) {
 }
 
 // mark puts the tokens of a left record into the table.
-func (m *matcher) mark(a uint32) {
+func (m *Matcher) mark(a uint32) {
 	cells := m.left.Cells(int(a))
 	m.set.reset(m.tokensOf(m.left, int(a)))
 	m.a, m.round = int(a), 0
@@ -120,12 +120,12 @@ func (m *matcher) mark(a uint32) {
 		if cell == 0 {
 			continue
 		}
-		values := m.numbering.Column(f)
+		values := m.Numbering.Column(f)
 		for _, token := range values.Tokens(cell - 1) {
 			at := m.set.slot(token)
 			if at.name == 0 {
 				m.set.note(token)
-				*at = slot{name: token + 1, weight: m.weights[token]}
+				*at = slot{name: token + 1, weight: m.Weights[token]}
 			}
 			if f >= markedColumns {
 				continue
@@ -144,16 +144,16 @@ func (m *matcher) mark(a uint32) {
 
 // common returns the mass of the tokens that two records have in common. It is fastest if pairs of one left
 // record follow each other.
-func (m *matcher) common(p pair) uint64 { return m.meet(p, nil, nil) }
+func (m *Matcher) common(p Pair) uint64 { return m.meet(p, nil, nil) }
 
 // meet returns the same as common. Unless columns is nil, it also adds to of[f], for each column f in which the
 // records have two different values, the mass of the tokens that these have in common.
-func (m *matcher) meet(p pair, columns []column, of []uint64) (sum uint64) {
-	if m.a != int(p.a) || m.round == math.MaxUint32 {
-		m.mark(p.a)
+func (m *Matcher) meet(p Pair, columns []column, of []uint64) (sum uint64) {
+	if m.a != int(p.A) || m.round == math.MaxUint32 {
+		m.mark(p.A)
 	}
 	m.round++
-	x, y := m.left.Cells(int(p.a)), m.right.Cells(int(p.b))
+	x, y := m.left.Cells(int(p.A)), m.right.Cells(int(p.B))
 	same := uint32(0) // columns with the same value
 	for f := range m.alone {
 		if x[f] == y[f] && x[f] > 0 {
@@ -171,14 +171,14 @@ func (m *matcher) meet(p pair, columns []column, of []uint64) (sum uint64) {
 		if cell == 0 || same&bit != 0 {
 			continue
 		}
-		values := m.numbering.Column(f)
+		values := m.Numbering.Column(f)
 		start, end := values.Bounds(cell - 1)
 		tokens := values.TokensAt(start, end)
 		switch {
 		case columns == nil || x[f] == 0 || x[f] == cell:
 			bit = 0
 		case f >= markedColumns:
-			of[f] = columns[f].common(x[f]-1, cell-1)
+			of[f] = columns[f].Common(x[f]-1, cell-1)
 		}
 		m.passed = m.set.pass(m.passed, tokens)
 		for _, i := range m.passed {
@@ -205,14 +205,14 @@ func (m *matcher) meet(p pair, columns []column, of []uint64) (sum uint64) {
 	return sum
 }
 
-// part calls inA, inBoth or inB once for each token of two records: inA and inB for the tokens of one record
+// Part calls inA, inBoth or inB once for each token of two records: inA and inB for the tokens of one record
 // only, inBoth for those of both.
-func (m *matcher) part(p pair, inA, inBoth, inB func(token uint32)) {
+func (m *Matcher) Part(p Pair, inA, inBoth, inB func(token uint32)) {
 	const ofA, both, alone = 1, 2, 3 // rounds
 	m.a = -1
-	m.set.reset(m.tokensOf(m.left, int(p.a)) + m.tokensOf(m.right, int(p.b)))
-	m.cells(m.left, int(p.a), func(token uint32) { *m.set.slot(token) = slot{name: token + 1, round: ofA} })
-	m.cells(m.right, int(p.b), func(token uint32) {
+	m.set.reset(m.tokensOf(m.left, int(p.A)) + m.tokensOf(m.right, int(p.B)))
+	m.cells(m.left, int(p.A), func(token uint32) { *m.set.slot(token) = slot{name: token + 1, round: ofA} })
+	m.cells(m.right, int(p.B), func(token uint32) {
 		switch at := m.set.slot(token); {
 		case at.name == 0:
 			*at = slot{name: token + 1, round: alone}
@@ -222,7 +222,7 @@ func (m *matcher) part(p pair, inA, inBoth, inB func(token uint32)) {
 			inBoth(token)
 		}
 	})
-	m.cells(m.left, int(p.a), func(token uint32) {
+	m.cells(m.left, int(p.A), func(token uint32) {
 		if at := m.set.slot(token); at.round == ofA {
 			at.round = both
 			inA(token)
@@ -231,23 +231,23 @@ func (m *matcher) part(p pair, inA, inBoth, inB func(token uint32)) {
 }
 
 // cells calls visit for each token of each value of a record.
-func (m *matcher) cells(t *record.Table, row int, visit func(token uint32)) {
+func (m *Matcher) cells(t *record.Table, row int, visit func(token uint32)) {
 	for f, cell := range t.Cells(row) {
 		if cell == 0 {
 			continue
 		}
-		for _, token := range m.numbering.Column(f).Tokens(cell - 1) {
+		for _, token := range m.Numbering.Column(f).Tokens(cell - 1) {
 			visit(token)
 		}
 	}
 }
 
-// similarity returns the similarity of two records as a whole.
-func (m *matcher) similarity(p pair) float64 {
-	return m.scale.Similarity(m.common(p), m.sizes[0][p.a], m.sizes[1][p.b])
+// Similarity returns the similarity of two records as a whole.
+func (m *Matcher) Similarity(p Pair) float64 {
+	return m.scale.Similarity(m.common(p), m.Sizes[0][p.A], m.Sizes[1][p.B])
 }
 
-// reaches tells whether the similarity of two records reaches a threshold.
-func (m *matcher) reaches(p pair, t measure.Threshold) bool {
-	return t.Reached(m.common(p), m.sizes[0][p.a], m.sizes[1][p.b])
+// Reaches tells whether the similarity of two records reaches a threshold.
+func (m *Matcher) Reaches(p Pair, t measure.Threshold) bool {
+	return t.Reached(m.common(p), m.Sizes[0][p.A], m.Sizes[1][p.B])
 }

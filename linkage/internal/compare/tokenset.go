@@ -1,4 +1,4 @@
-package linkage
+package compare
 
 import (
 	"math/bits"
