@@ -60,6 +60,8 @@ type Options struct {
 	OnePartner bool      // a record has at most one partner
 	Share      []float64 // of each column, how much of what it tells no other does: see comparer.shares
 	Calibrate  bool      // continue with calibrated scores where they can be derived: see scoreCounts.calibrate
+	// Around is what the tables show besides the candidates; nil: the fit is not checked against the kinds of pairs.
+	Around *Surroundings
 }
 
 // Fitted is what a fit has found.
@@ -67,6 +69,7 @@ type Fitted struct {
 	Model       *Model
 	Probability []float64 // of each candidate
 	Calibrated  bool      // the model's scores are calibrated
+	ByKinds     bool      // the fit contradicted the kinds of pairs, and the model is that of the kinds: see checkKinds
 	Replaced    bool      // the model had numbers that are not finite, and is that of twins: see KeepFinite
 }
 
@@ -77,6 +80,9 @@ func Fit(ctx context.Context, c *compare.Comparison, o Options) *Fitted {
 	f.Model, f.Probability = clearest(ctx, c, o.OnePartner, o.Share)
 	if o.Calibrate && ctx.Err() == nil {
 		f.Calibrated = f.Model.relearn(c, rivals(ctx, c, o.OnePartner), f.Probability)
+	}
+	if o.Around != nil {
+		f.checkKinds(ctx, c, o.Around, o.OnePartner)
 	}
 	f.KeepFinite(c)
 	return f
