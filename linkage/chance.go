@@ -72,22 +72,7 @@ func (k *keeper) own(kind string, find func() (model.Bests, error)) (model.Bests
 // ownBests returns, for a sample of the records of a side, the best score of each with another record of the
 // same table.
 func (t *tables) ownBests(ctx context.Context, whole *compare.Records, e *examiner, side int) (model.Bests, error) {
-	table := t.all()[side]
-	rows := t.someOf(side, e.config.limits.own)
-	var pairs []compare.Pair
-	var err error
-	switch {
-	case t.sieved != nil && side == t.sieved.side:
-		pairs = t.sieved.own
-	case e.items != nil:
-		pairs, err = t.closestTo(ctx, e.config, e.items, rows, side, side)
-	default:
-		pairs, err = t.otherThan(ctx, e.config, whole, table, rows)
-	}
-	if err != nil {
-		return nil, err
-	}
-	found, err := e.Within(table).Compare(ctx, whole.Within(side).NewMatchers(e.config.Threads), t.places(pairs, side, side))
+	rows, pairs, found, err := t.ownPairs(ctx, whole, e, side)
 	if err != nil {
 		return nil, err
 	}
@@ -103,6 +88,26 @@ func (t *tables) ownBests(ctx context.Context, whole *compare.Records, e *examin
 		}
 	}
 	return b, nil
+}
+
+// ownPairs returns, for a sample of the records of a side, which it returns too, pairs with similar records of the same
+// table, and their comparison.
+func (t *tables) ownPairs(ctx context.Context, whole *compare.Records, e *examiner, side int) (rows []uint32, pairs []compare.Pair, found *compare.Comparison, err error) {
+	table := t.all()[side]
+	rows = t.someOf(side, e.config.limits.own)
+	switch {
+	case t.sieved != nil && side == t.sieved.side:
+		pairs = t.sieved.own
+	case e.items != nil:
+		pairs, err = t.closestTo(ctx, e.config, e.items, rows, side, side)
+	default:
+		pairs, err = t.otherThan(ctx, e.config, whole, table, rows)
+	}
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	found, err = e.Within(table).Compare(ctx, whole.Within(side).NewMatchers(e.config.Threads), t.places(pairs, side, side))
+	return rows, pairs, found, err
 }
 
 // otherThan returns pairs of some records of a table, of the given rows, with others of it

@@ -49,6 +49,10 @@ func (t *tables) choose(ctx context.Context, c *Config, left, right *source) err
 			candidates = append(candidates, columnPair{p, min(telling(a), telling(b)), useless(a, b)})
 		}
 	}
+	leaveOutDerived(candidates, left.columns, right.columns, rowsL, rowsR)
+	if right == left {
+		t.chooseSource(c.Source, left, candidates, &sampledColumns{left: rowsL, right: rowsR, one: true}, l)
+	}
 	mostTelling(candidates, &sampledColumns{left: rowsL, right: rowsR, one: right == left})
 	for _, p := range candidates {
 		a, b := &l[p.at[0]], &r[p.at[1]]
@@ -129,4 +133,42 @@ func (t *tables) byHand(fields []Field, l, r []profile, left, right *source) err
 		t.result.Columns = append(t.result.Columns, Column{Field: f})
 	}
 	return nil
+}
+
+// leaveOutDerived marks the pairs of columns that other columns make up, in both tables.
+func leaveOutDerived(columns []columnPair, left, right []string, rowsL, rowsR [][][]byte) {
+	var usable []*columnPair
+	var atL, atR []int
+	for i := range columns {
+		if c := &columns[i]; c.useless == "" {
+			usable, atL, atR = append(usable, c), append(atL, c.at[0]), append(atR, c.at[1])
+		}
+	}
+	inLeft, inRight := derivedColumns(rowsL, left, atL), derivedColumns(rowsR, right, atR)
+	for i, c := range usable {
+		if inLeft[i] != "" && inRight[i] != "" {
+			c.useless = inLeft[i]
+		}
+	}
+}
+
+// chooseSource finds the column that names the source of a record, if the user has not named one.
+func (t *tables) chooseSource(wanted string, table *source, columns []columnPair, s *sampledColumns, profiles []profile) {
+	var usable []*columnPair
+	for i := range columns {
+		if c := &columns[i]; c.useless == "" {
+			usable = append(usable, c)
+			s.pairs = append(s.pairs, c.at)
+		}
+	}
+	found := -1
+	if wanted == "" {
+		found = findSourceColumn(s, profiles)
+	}
+	for k, c := range usable {
+		if k == found || wanted != "" && profiles[c.at[0]].name == wanted {
+			t.source = profiles[c.at[0]].name
+			c.useless = sourceReason(table.name)
+		}
+	}
 }

@@ -31,6 +31,9 @@ type Config struct {
 	// candidates are sorted in temporary files. The tables must fit: if they do not, the join ends
 	// with an error that says how much they take.
 	Memory int64
+	// Source is the column that names the source of a record of the only table, such as a register or a shop, if no source has
+	// a thing twice; "": found from the data; NoSource: there is none.
+	Source string
 	// Work is a folder for these files and for finished steps that take long. If a join was killed,
 	// another one with the same settings and tables continues from there, with any Threads and
 	// Memory. See Result.Finish. "": the folder of temporary files, and nothing is kept.
@@ -52,6 +55,9 @@ type Config struct {
 
 	limits limits
 }
+
+// NoSource is the Config.Source of a table whose sources may have a thing twice.
+const NoSource = "-"
 
 // An Original is a table of which a part or another form is joined in its place. Messages name it,
 // and its size tells which of two tables is much larger. Choose reports what is unusual in its

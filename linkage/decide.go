@@ -1,11 +1,11 @@
 package linkage
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
 	"github.com/alike-dev/alike/linkage/internal/compare"
+	"github.com/alike-dev/alike/linkage/internal/decide"
 	"github.com/alike-dev/alike/linkage/internal/model"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/record"
@@ -35,36 +35,14 @@ func (t *tables) decide(ctx context.Context, e *examiner) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	edges = keepTop(func(a uint32) int { return e.known.room(a, c.Top) }, edges, found.Pairs, rank)
-	r.Matches = model.SumOf(probability) + e.shed
-	right := 0.0
-	for _, i := range edges {
-		right += probability[i]
+	edges = decide.KeepTop(func(a uint32) int { return e.known.room(a, c.Top) }, edges, found.Pairs, rank)
+	all, fewer := t.counts(), 0
+	if c.exclusive() && t.right != nil {
+		fewer = min(all[0], all[1])
 	}
-	r.Precision = right / max(1, float64(len(edges)))
-	r.Recall = right / max(r.Matches, 1e-300)
-	likely := 0.0
-	for _, p := range probability {
-		if p > 0.5 {
-			likely += p
-		}
-	}
-	r.RecallMost = right / max(likely, right, 1e-300)
-	r.PrecisionLeast = r.Precision
-	if e.config.exclusive() && t.right != nil && r.RecallMost-r.Recall >= largeDifference {
-		// The model does not know how many records without a link have a partner; possibly all have one.
-		all := t.counts()
-		r.Recall = min(r.Recall, right/float64(min(all[0], all[1])))
-	}
-	if t.right == nil {
-		agree := transitivityOf(t.left.Rows(), found.Pairs, edges)
-		r.Recall = min(r.Recall, float64(len(edges))/max(1, agree.connected))
-		kept := 0.0
-		for _, i := range agree.kept {
-			kept += probability[i]
-		}
-		r.PrecisionLeast = kept / max(1, float64(len(edges)))
-	}
+	q := decide.Estimate(e.graph(), edges, probability, e.shed, fewer)
+	r.Matches, r.Precision, r.Recall = q.Matches, q.Precision, q.Recall
+	r.RecallMost, r.PrecisionLeast = q.RecallMost, q.PrecisionLeast
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -75,41 +53,28 @@ func (t *tables) decide(ctx context.Context, e *examiner) error {
 	return nil
 }
 
+// graph returns the candidates as edges.
+func (e *examiner) graph() model.Graph {
+	return model.Graph{Pairs: e.found.Pairs, Left: e.found.Left, Right: e.found.Right}
+}
+
 // allowed returns, ascending, the candidates that the match rule allows to be links.
 func (t *tables) allowed(e *examiner, probability, rank []float64) (edges []int) {
-	g := model.Graph{Pairs: e.found.Pairs, Left: e.found.Left, Right: e.found.Right}
+	g := e.graph()
 	switch e.config.Match {
 	case Mutual:
 		return g.Mutual(rank, e.found.Wholes)
 	case OneToOne:
-		edges, t.result.Assignment = oneToOne(g, probability, rank, e.found.Wholes)
+		edges, t.result.Assignment = decide.OneToOne(g, probability, rank, e.found.Wholes)
 		return edges
 	case Best:
-		return best(g, rank, e.found.Wholes)
+		return decide.Best(g, rank, e.found.Wholes)
 	}
 	edges = make([]int, len(g.Pairs))
 	for i := range edges {
 		edges[i] = i
 	}
 	return edges
-}
-
-// keepTop keeps the best edges of each left record. room is the number of edges that a record may have.
-func keepTop(room func(a uint32) int, edges []int, pairs []compare.Pair, rank []float64) []int {
-	kept := edges[:0]
-	for len(edges) > 0 {
-		end := 1
-		for end < len(edges) && pairs[edges[end]].A == pairs[edges[0]].A {
-			end++
-		}
-		group := slices.Clone(edges[:end])
-		slices.SortStableFunc(group, func(i, j int) int { return cmp.Compare(rank[j], rank[i]) })
-		group = group[:min(room(pairs[edges[0]].A), end)]
-		slices.Sort(group)
-		kept = append(kept, group...)
-		edges = edges[end:]
-	}
-	return kept
 }
 
 // cut keeps the edges that the configuration accepts. It also returns the least probability of a link or, if the
@@ -120,64 +85,13 @@ func cut(c *Config, edges []int, probability []float64, reaches func(e int, t me
 		t, err := measure.NewThreshold(c.scale().Measure, c.Threshold)
 		return slices.DeleteFunc(edges, func(e int) bool { return !reaches(e, t) }), c.Threshold, err
 	case c.Precision > 0:
-		edges, least := precise(edges, probability, c.Precision)
+		edges, least := decide.Precise(edges, probability, c.Precision)
 		return edges, least, nil
 	case c.Model != nil:
-		return probable(edges, probability, c.Model.Threshold), c.Model.Threshold, nil
+		return decide.Probable(edges, probability, c.Model.Threshold), c.Model.Threshold, nil
 	}
-	least := balance(edges, probability)
-	return probable(edges, probability, least), least, nil
-}
-
-// probable keeps the edges that are more probable than least.
-func probable(edges []int, probability []float64, least float64) []int {
-	return slices.DeleteFunc(edges, func(e int) bool { return probability[e] <= least })
-}
-
-// precise keeps as many of the most probable edges as possible so that the expected share of right ones is at least
-// share. It also returns the smallest probability of these, a half if there are none.
-func precise(edges []int, probability []float64, share float64) ([]int, float64) {
-	order := slices.Clone(edges)
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(probability[j], probability[i]) })
-	total, n, least := 0.0, 0, 0.5
-	for i, e := range order {
-		if total += probability[e]; total >= share*float64(i+1) {
-			n, least = i+1, probability[e]
-		}
-	}
-	kept := order[:n]
-	slices.Sort(kept)
-	return kept, least
-}
-
-// balance returns the probability above which edges have the largest expected F1: half of that F1 (Z. Lipton,
-// C. Elkan, B. Naryanaswamy, "Optimal thresholding of classifiers to maximize F1 measure", ECML PKDD 2014). It is
-// nearly a half if the tables separate matches from others, and less if most matches are hardly more probable than
-// others. If the F1 is less than a half, or if no edge is more likely right than wrong, the data are too weak to
-// accept improbable edges, and it is a half.
-func balance(edges []int, probability []float64) float64 {
-	matches := 0.0
-	for _, e := range edges {
-		matches += probability[e]
-	}
-	// Each step increases F1 until it is largest (W. Dinkelbach, "On nonlinear fractional programming", 1967).
-	least, f1 := 0.5, -1.0
-	for {
-		right, n := 0.0, 0
-		for _, e := range edges {
-			if p := probability[e]; p > least {
-				right, n = right+p, n+1
-			}
-		}
-		next := 2 * right / (float64(n) + matches)
-		switch {
-		case n == 0, next <= f1 && f1 < 0.5:
-			return 0.5
-		case next <= f1:
-			return least
-		}
-		least, f1 = next/2, next
-	}
+	least := decide.Balance(edges, probability)
+	return decide.Probable(edges, probability, least), least, nil
 }
 
 // links returns some candidates as links.

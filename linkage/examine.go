@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 
 	"github.com/alike-dev/alike/candidates"
 	"github.com/alike-dev/alike/internal/hashing"
@@ -23,10 +24,14 @@ type examiner struct {
 	shares   []float64
 	items    *vocabulary // of two tables with many records; else nil
 	known    *known      // nil: there are no known links
+	sources  *sources    // of the only table; nil: there are none
+	// around finds what the tables show besides the candidates, for the fit.
+	around func(ctx context.Context, c *compare.Comparison) (*model.Surroundings, error)
 
 	model       *model.Model
 	grown       func(*compare.Comparison) error // called when found has grown; an error says that it is too large
 	tell        func(note string)               // adds to the notes of the report
+	byKinds     bool                            // the model was made from the kinds of pairs
 	calibrated  bool                            // the model's scores are calibrated, see scoreCounts.calibrate
 	candidates  int                             // number of candidates that were examined
 	found       *compare.Comparison             // the candidates that may be matches
@@ -49,6 +54,8 @@ const (
 
 // learn learns the model from a sample of candidates, or takes the model of the configuration.
 func (e *examiner) learn(ctx context.Context, sample []compare.Pair, calibrate bool) (err error) {
+	within := slices.DeleteFunc(slices.Clone(sample), func(p compare.Pair) bool { return !e.sources.same(p.A, p.B) })
+	sample = slices.DeleteFunc(sample, func(p compare.Pair) bool { return e.sources.same(p.A, p.B) })
 	if e.sample, err = e.Compare(ctx, e.matchers, sample); err != nil {
 		return err
 	}
@@ -56,7 +63,17 @@ func (e *examiner) learn(ctx context.Context, sample []compare.Pair, calibrate b
 		e.model = m.base()
 		e.sampled, _ = model.Apply(ctx, e.model, e.sample, e.config.exclusive())
 	} else {
-		e.takeFitted(model.Fit(ctx, e.sample, model.Options{OnePartner: e.config.exclusive(), Share: e.shares, Calibrate: calibrate}))
+		around, err := e.around(ctx, e.sample)
+		if err != nil {
+			return err
+		}
+		if e.sources != nil {
+			if around.Within, err = e.Compare(ctx, e.matchers, within); err != nil {
+				return err
+			}
+			around.Possible = [2]float64{1 - e.sources.within, e.sources.within}
+		}
+		e.takeFitted(model.Fit(ctx, e.sample, model.Options{OnePartner: e.config.exclusive(), Share: e.shares, Calibrate: calibrate, Around: around}))
 	}
 	return ctx.Err()
 }
@@ -67,6 +84,7 @@ type learnedModel struct {
 	Prior      float64
 	Evidence   []float64
 	Calibrated bool
+	ByKinds    bool // the evidence of columns is not shared
 }
 
 // learned takes the model that an earlier process has noted, or else calls learn and notes the result.
@@ -85,7 +103,11 @@ func (e *examiner) learned(kind string, learn func() error) error {
 		if err != nil {
 			return err
 		}
-		f := &model.Fitted{Model: model.NewModel(e.sample, e.shares), Probability: probability, Calibrated: m.Calibrated}
+		shares := e.shares
+		if m.ByKinds {
+			shares = slices.Repeat([]float64{1}, len(shares))
+		}
+		f := &model.Fitted{Model: model.NewModel(e.sample, shares), Probability: probability, Calibrated: m.Calibrated, ByKinds: m.ByKinds}
 		f.Model.Prior, f.Model.Evidence = m.Prior, m.Evidence
 		f.KeepFinite(e.sample) // shares are not in the note
 		e.takeFitted(f)
@@ -97,7 +119,7 @@ func (e *examiner) learned(kind string, learn func() error) error {
 	if e.keeper.log == nil {
 		return nil
 	}
-	m = learnedModel{Prior: e.model.Prior, Evidence: e.model.Evidence, Calibrated: e.calibrated}
+	m = learnedModel{Prior: e.model.Prior, Evidence: e.model.Evidence, Calibrated: e.calibrated, ByKinds: e.byKinds}
 	if m.Sample, err = e.keeper.write("sample", e.sample, 0, e.sampled); err != nil {
 		return err
 	}
@@ -183,6 +205,9 @@ func (e *examiner) keepLikely(ctx context.Context, pairs *candidates.Pairs, kind
 			return err
 		}
 		if e.candidates++; e.candidates <= l.sofar.Examined {
+			continue
+		}
+		if e.sources.same(p.A, p.B) {
 			continue
 		}
 		if some = append(some, compare.Pair{A: e.Left.Row(p.A), B: e.Right.Row(p.B)}); len(some) == cap(some) {

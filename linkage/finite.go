@@ -9,7 +9,11 @@ import (
 
 // takeFitted takes the result of a fit, and says if it is not what was fitted.
 func (e *examiner) takeFitted(f *model.Fitted) {
-	e.model, e.sampled, e.calibrated = f.Model, f.Probability, f.Calibrated
+	e.model, e.sampled, e.calibrated, e.byKinds = f.Model, f.Probability, f.Calibrated, f.ByKinds
+	if f.ByKinds {
+		e.tell("what these records have most in common is not what makes them one thing, as with people of one household: " +
+			"matches agree in nearly everything that tells things apart")
+	}
 	if f.Replaced {
 		e.shares = slices.Repeat([]float64{1}, len(e.shares))
 		e.tell(fmt.Sprintf("no model of these tables has finite numbers: records count as matches that are as similar as those with a similarity of %v or more", model.Duplicate))

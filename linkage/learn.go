@@ -11,6 +11,7 @@ import (
 	"github.com/alike-dev/alike/internal/logistic"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/linkage/internal/compare"
+	"github.com/alike-dev/alike/linkage/internal/decide"
 	"github.com/alike-dev/alike/record"
 )
 
@@ -169,7 +170,7 @@ func (l *Learner) model(weights, probability, rank []float64) *Model {
 	for i, name := range featureNames(m.Fields) {
 		m.Weights = append(m.Weights, Weight{name, weights[i]})
 	}
-	m.Threshold = balance(l.tables.allowed(l.examiner, probability, rank), probability)
+	m.Threshold = decide.Balance(l.tables.allowed(l.examiner, probability, rank), probability)
 	return m
 }
 

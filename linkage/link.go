@@ -75,6 +75,12 @@ func (t *tables) examine(ctx context.Context, c *Config) (*examiner, error) {
 		return nil, err
 	}
 	e := &examiner{Comparer: comparer, config: c, keeper: &t.keeper, matchers: whole.NewMatchers(c.Threads), grown: t.mayHold}
+	if t.source != "" {
+		e.sources = t.sourcesOf(t.source)
+	}
+	e.around = func(ctx context.Context, c *compare.Comparison) (*model.Surroundings, error) {
+		return t.surroundings(ctx, whole, e, c)
+	}
 	r := t.result
 	e.tell = func(note string) { r.Notes = append(r.Notes, note) }
 	r.matcher, r.only = e.matchers[0], t.left

@@ -64,6 +64,9 @@ func (t *tables) read(ctx context.Context, c *Config, left, right *source, sieve
 		return err
 	}
 	t.kept, t.idColumns = c.With, [2]string{left.id, right.id}
+	if t.source != "" {
+		t.kept = withAll(t.kept, []string{t.source}, nil)
+	}
 	t.numbering.Names = c.bySimilarity() || c.Right != ""
 	if c.Evidence > 0 {
 		t.numbering.Lookup = true

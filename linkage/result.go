@@ -2,10 +2,19 @@ package linkage
 
 import (
 	"github.com/alike-dev/alike/candidates"
+	"github.com/alike-dev/alike/internal/assignment"
 	"github.com/alike-dev/alike/internal/resume"
 	"github.com/alike-dev/alike/linkage/internal/compare"
+	"github.com/alike-dev/alike/linkage/internal/decide"
 	"github.com/alike-dev/alike/record"
 )
+
+// Assignment says how the links of OneToOne were chosen: the number of connected groups of records,
+// and how many of these were solved greedily.
+type Assignment = assignment.Summary
+
+// Assigned is the largest number of records in a connected component whose links are chosen together.
+const Assigned = decide.Assigned
 
 // A Column says how a pair of columns was used.
 type Column struct {

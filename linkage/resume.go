@@ -25,7 +25,7 @@ import (
 // continues after the last note of each kind.
 
 // joinVersion changes with the form of the notes. A work folder refuses a join of another version.
-const joinVersion = "3"
+const joinVersion = "4"
 
 // settings returns all settings that the notes of a join depend on. TestEverySettingOfAJoinIsInItsFingerprint checks
 // that none is missing.
@@ -42,6 +42,7 @@ func (c *Config) settings(tables ...*source) iter.Seq[journal.Setting] {
 		{Name: string(setting.MaxRecord), Value: fmt.Sprint(c.Corpus.MaxRecord)},
 		{Name: "columns of ids", Value: fmt.Sprintf("%q %q", c.LeftID, c.RightID)},
 		{Name: string(setting.Field), Value: fmt.Sprintf("%+v", c.Fields)},
+		{Name: string(setting.Source), Value: c.Source},
 		{Name: string(setting.Threshold), Value: fmt.Sprint(c.Threshold)},
 		{Name: string(setting.Precision), Value: fmt.Sprint(c.Precision)},
 		{Name: string(setting.Match), Value: string(c.Match)},

@@ -17,7 +17,7 @@ import (
 type Model struct {
 	Width    int
 	Evidence []float64 // of level l of column f at f·levels+l
-	Share    []float64 // factor for the evidence of each column: see comparer.shares
+	Share    []float64 // factor for the evidence of each column: see compare.Comparer.Shares
 	Prior    float64   // log odds of a candidate before any evidence
 }
 
@@ -58,8 +58,8 @@ const Duplicate = 0.7
 // Options say how a model is fitted.
 type Options struct {
 	OnePartner bool      // a record has at most one partner
-	Share      []float64 // of each column, how much of what it tells no other does: see comparer.shares
-	Calibrate  bool      // continue with calibrated scores where they can be derived: see scoreCounts.calibrate
+	Share      []float64 // of each column, how much of what it tells no other does: see compare.Comparer.Shares
+	Calibrate  bool      // continue with calibrated scores where they can be derived: see ScoreCounts
 	// Around is what the tables show besides the candidates; nil: the fit is not checked against the kinds of pairs.
 	Around *Surroundings
 }

@@ -1,4 +1,4 @@
-package linkage
+package decide
 
 import (
 	"cmp"
@@ -7,8 +7,8 @@ import (
 	"github.com/alike-dev/alike/linkage/internal/model"
 )
 
-// best returns the edges that are the first choice of their left record.
-func best(g model.Graph, rank []float64, wholes []float32) []int {
+// Best returns the edges that are the first choice of their left record.
+func Best(g model.Graph, rank []float64, wholes []float32) []int {
 	taken := make([]bool, g.Left)
 	return keepFirst(byRank(g, rank, wholes), func(i int) bool {
 		free := !taken[g.Pairs[i].A]

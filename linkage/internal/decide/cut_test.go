@@ -1,4 +1,4 @@
-package linkage
+package decide
 
 import (
 	"math/rand/v2"
@@ -34,7 +34,7 @@ func TestTheDecisionHasTheLargestF1(t *testing.T) {
 		if most < 0.5 || order[0] <= 0.5 {
 			wanted = len(slices.DeleteFunc(order, func(p float64) bool { return p <= 0.5 }))
 		}
-		if kept := probable(edges, probability, balance(edges, probability)); len(kept) != wanted {
+		if kept := Probable(edges, probability, Balance(edges, probability)); len(kept) != wanted {
 			t.Fatalf("%d edges are kept, want %d; of %v", len(kept), wanted, probability)
 		}
 	}
@@ -42,7 +42,7 @@ func TestTheDecisionHasTheLargestF1(t *testing.T) {
 
 func TestWithoutAProbableEdgeThereIsNone(t *testing.T) {
 	edges, probability := []int{0, 1, 2}, []float64{0.5, 0.4, 0.5}
-	if kept := probable(edges, probability, balance(edges, probability)); len(kept) > 0 {
+	if kept := Probable(edges, probability, Balance(edges, probability)); len(kept) > 0 {
 		t.Errorf("%v are kept", kept)
 	}
 }

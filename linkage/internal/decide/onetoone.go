@@ -1,4 +1,4 @@
-package linkage
+package decide
 
 import (
 	"math"
@@ -6,10 +6,6 @@ import (
 	"github.com/alike-dev/alike/internal/assignment"
 	"github.com/alike-dev/alike/linkage/internal/model"
 )
-
-// Assignment says how the links of OneToOne were chosen: the number of connected groups of records,
-// and how many of these were solved greedily.
-type Assignment = assignment.Summary
 
 const (
 	// Assigned is the largest number of records in a connected component whose links are chosen together.
@@ -19,12 +15,12 @@ const (
 	leastProbability = 1e-3
 )
 
-// oneToOne returns edges that share no record. Within each connected component of edges with a probability of worth
+// OneToOne returns edges that share no record. Within each connected component of edges with a probability of worth
 // or more, they are the edges with the largest expected number of right links, that is, the largest sum of
-// probabilities, then of similarities. In components of more than Assigned records, and in one table in components
+// probabilities, then of similarities. In components of more than assigned records, and in one table in components
 // with a cycle of odd length, it takes the best edge, then the best edge between the remaining records, and so on.
 // In the same way it then takes edges of lower probability between records that are still free.
-func oneToOne(g model.Graph, probability, rank []float64, wholes []float32) ([]int, assignment.Summary) {
+func OneToOne(g model.Graph, probability, rank []float64, wholes []float32) ([]int, assignment.Summary) {
 	var numbers []int
 	var edges []assignment.Edge
 	right := uint32(0) // the node of the first right record, after all left ones
@@ -33,7 +29,7 @@ func oneToOne(g model.Graph, probability, rank []float64, wholes []float32) ([]i
 	}
 	for i, p := range g.Pairs {
 		if probability[i] >= leastProbability {
-			// 10⁹ · 2²⁰ · (Assigned / 2) is below 2⁶².
+			// 10⁹ · 2²⁰ · (assigned / 2) is below 2⁶².
 			weight := int64(math.Round(probability[i]*1e9))<<20 + int64(math.Round(float64(wholes[i])*1e3))
 			numbers = append(numbers, i)
 			edges = append(edges, assignment.Edge{A: p.A, B: right + p.B, Weight: weight})

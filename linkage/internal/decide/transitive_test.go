@@ -1,4 +1,4 @@
-package linkage
+package decide
 
 import (
 	"slices"

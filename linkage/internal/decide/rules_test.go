@@ -1,4 +1,4 @@
-package linkage
+package decide
 
 import (
 	"slices"
@@ -47,7 +47,7 @@ func TestRulesPickWhatTheySay(t *testing.T) {
 				t.Fatalf("mutual %v of %v by %v, %v", mutual, g.Pairs, rank, wholes)
 			}
 		}
-		chosen, _ := oneToOne(g, make([]float64, len(rank)), rank, wholes) // worth nothing: greedy
+		chosen, _ := OneToOne(g, make([]float64, len(rank)), rank, wholes) // worth nothing: greedy
 		for i := range g.Pairs {
 			rival := false // a chosen edge that comes before it
 			for _, j := range chosen {
@@ -57,7 +57,7 @@ func TestRulesPickWhatTheySay(t *testing.T) {
 				t.Fatalf("one-to-one %v of %v by %v, %v", chosen, g.Pairs, rank, wholes)
 			}
 		}
-		best := best(g, rank, wholes)
+		best := Best(g, rank, wholes)
 		for i := range g.Pairs {
 			beaten := false
 			for j := range g.Pairs {
@@ -77,8 +77,8 @@ func TestOneToOneExpectsAsManyRightLinksAsTheGreedyRuleOrMore(t *testing.T) {
 		for i := range probability {
 			probability[i] = float64(rapid.IntRange(0, 10).Draw(t, "tenths")) / 10
 		}
-		chosen, _ := oneToOne(g, probability, probability, wholes)
-		greedy, _ := oneToOne(g, make([]float64, len(g.Pairs)), probability, wholes)
+		chosen, _ := OneToOne(g, probability, probability, wholes)
+		greedy, _ := OneToOne(g, make([]float64, len(g.Pairs)), probability, wholes)
 		expect := func(edges []int) (s float64) {
 			for _, i := range edges {
 				s += probability[i]
@@ -105,7 +105,7 @@ func TestOneToOneExpectsAsManyRightLinksAsTheGreedyRuleOrMore(t *testing.T) {
 
 func TestTopKeepsTheBestOfEachLeftRecord(t *testing.T) {
 	pairs := []compare.Pair{{A: 0, B: 1}, {A: 0, B: 2}, {A: 0, B: 3}, {A: 2, B: 0}}
-	got := keepTop(func(uint32) int { return 2 }, []int{0, 1, 2, 3}, pairs, []float64{1, 3, 2, 0})
+	got := KeepTop(func(uint32) int { return 2 }, []int{0, 1, 2, 3}, pairs, []float64{1, 3, 2, 0})
 	if want := []int{1, 2, 3}; !slices.Equal(got, want) {
 		t.Errorf("kept %v, want %v", got, want)
 	}
