@@ -20,9 +20,6 @@ const (
 	mostByAccident = 0.5
 	// leastDerived is the least number of values that show it.
 	leastDerived = 50
-	// mostCopied is the largest mean number of words of a column that is a part of another one. A longer text is evidence
-	// of its own, though another one holds it.
-	mostCopied = 6
 )
 
 // derivedColumns returns, for some columns of a table, why each is derived; "" if it is not. rows are a sample of the
@@ -62,7 +59,7 @@ func derivedColumns(rows [][][]byte, names []string, columns []int) []string {
 			continue
 		}
 		for _, o := range others {
-			if meanWords(words[k]) <= mostCopied && meanWords(words[o]) <= mostCopied && partOf(words[k], words[o]) {
+			if partOf(words[k], words[o]) {
 				why[k] = "is a part of " + fault.Shown(names[columns[o]])
 				break
 			}
@@ -116,15 +113,23 @@ func joinedFrom(words [][][]string, k int, others []int) []int {
 	return from
 }
 
-// partOf tells whether a column's values are parts of another one's: the same words or some of them, or the beginnings of
-// all its words.
+// partOf tells whether a column's values are copies, initials or numbers of another one's, as the year of a date is. Words of
+// a longer text are none of these: a last name beside a full name says which of the words it is.
 func partOf(part, of [][]string) bool {
-	for _, is := range []func(part, of []string) bool{holds, initials} {
+	for _, is := range []func(part, of []string) bool{copies, numbersOf, initials} {
 		if share(part, of, is) >= derivedFrom && !byAccident(part, of, is) {
 			return true
 		}
 	}
 	return false
+}
+
+// copies tells whether two values have the same words.
+func copies(part, of []string) bool { return holds(part, of) && holds(of, part) }
+
+// numbersOf tells whether a value is numbers that another one has too.
+func numbersOf(part, of []string) bool {
+	return holds(part, of) && !slices.ContainsFunc(part, func(w string) bool { return strings.Trim(w, "0123456789") != "" })
 }
 
 // share returns the share of the values of a column, among those that have another one beside them, of which is is true;
