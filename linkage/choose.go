@@ -46,7 +46,11 @@ func (t *tables) choose(ctx context.Context, c *Config, left, right *source) err
 	candidates := make([]columnPair, 0, len(pairs))
 	for _, p := range pairs {
 		if a, b := &l[p[0]], &r[p[1]]; a.name != left.id && b.name != right.id {
-			candidates = append(candidates, columnPair{p, min(telling(a), telling(b)), useless(a, b)})
+			why := useless(a, b)
+			if slices.Contains(c.Sources, a.name) {
+				why = "names the source of a record"
+			}
+			candidates = append(candidates, columnPair{p, min(telling(a), telling(b)), why})
 		}
 	}
 	leaveOutDerived(candidates, left.columns, right.columns, rowsL, rowsR)

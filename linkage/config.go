@@ -47,6 +47,13 @@ type Config struct {
 	Weighing
 	Searching
 
+	// Sources are columns that name the source of a record. A source has a thing at most once, so records of one source
+	// are no link and share no cluster. They are not compared unless Fields names them.
+	Sources []string
+	// Clusters also groups the records of one table into clusters that hold, see Result.Entities. Even makes no
+	// cluster of parts that are less likely one thing than not.
+	Clusters, Even bool
+
 	Considered bool // also return the pairs that the rule has found before the decision
 	Evidence   int  // number of candidates whose evidence is returned; 0: none
 	Fail       bool // the first record that cannot be read ends the join

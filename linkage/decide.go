@@ -47,6 +47,11 @@ func (t *tables) decide(ctx context.Context, e *examiner) error {
 		return err
 	}
 	r.Links, r.Linked = t.links(e, edges), len(edges)
+	if c.Clusters && t.right == nil {
+		if r.Entities, err = t.cluster(ctx, e, edges); err != nil {
+			return err
+		}
+	}
 	if c.Evidence > 0 {
 		r.Evidence = t.evidence(e, edges, least)
 	}

@@ -95,6 +95,7 @@ func (t *tables) examine(ctx context.Context, c *Config) (*examiner, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.acrossSources(e)
 	r.Candidates = e.candidates
 	t.memory.held += bytesOf(e.found)
 	t.report(e.sample, e.sampled, e.model)

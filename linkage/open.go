@@ -50,6 +50,11 @@ func findTables(ctx context.Context, c *Config) (left, right *source, err error)
 			return nil, nil, setting.Errorf("no table has the column %q (%s), there are: %s", name, setting.With, fault.List(left.columns))
 		}
 	}
+	for _, name := range c.Sources {
+		if !slices.Contains(left.columns, name) || !slices.Contains(right.columns, name) {
+			return nil, nil, setting.Errorf("a table has no column %q (%s), there are: %s", name, setting.Source, fault.List(left.columns))
+		}
+	}
 	left.copied(c.Copies[0])
 	if right != left {
 		right.copied(c.Copies[1])
@@ -72,6 +77,7 @@ func (t *tables) read(ctx context.Context, c *Config, left, right *source, sieve
 		t.numbering.Lookup = true
 		t.kept = withAll(t.kept, left.columns, right.columns)
 	}
+	t.kept = withAll(t.kept, c.Sources, nil)
 	skipped := func(p *corpus.Problem) error {
 		t.result.Skipped++
 		if c.Fail {

@@ -33,6 +33,7 @@ type Result struct {
 	Evidence   Evidence
 	Search     candidates.Summary
 	Links      Links
+	Entities   *Entities // of Config.Clusters; nil: none were asked for
 
 	log     *resume.Log
 	matcher *compare.Matcher // nil: a table is empty
