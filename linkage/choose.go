@@ -48,14 +48,14 @@ func (t *tables) choose(ctx context.Context, c *Config, left, right *source) err
 		if a, b := &l[p[0]], &r[p[1]]; a.name != left.id && b.name != right.id {
 			why := useless(a, b)
 			if slices.Contains(c.Sources, a.name) {
-				why = "names the source of a record"
+				why = sourceReason
 			}
 			candidates = append(candidates, columnPair{p, min(telling(a), telling(b)), why})
 		}
 	}
 	leaveOutDerived(candidates, left.columns, right.columns, rowsL, rowsR)
-	if right == left {
-		t.chooseSource(c.Source, left, candidates, &sampledColumns{left: rowsL, right: rowsR, one: true}, l)
+	if right == left && len(c.Sources) == 0 {
+		c.Sources = chooseSource(candidates, &sampledColumns{left: rowsL, right: rowsR, one: true}, l)
 	}
 	mostTelling(candidates, &sampledColumns{left: rowsL, right: rowsR, one: right == left})
 	for _, p := range candidates {
@@ -156,8 +156,8 @@ func leaveOutDerived(columns []columnPair, left, right []string, rowsL, rowsR []
 	}
 }
 
-// chooseSource finds the column that names the source of a record, if the user has not named one.
-func (t *tables) chooseSource(wanted string, table *source, columns []columnPair, s *sampledColumns, profiles []profile) {
+// chooseSource returns the column that names the source of a record, if there is one, and marks it.
+func chooseSource(columns []columnPair, s *sampledColumns, profiles []profile) []string {
 	var usable []*columnPair
 	for i := range columns {
 		if c := &columns[i]; c.useless == "" {
@@ -165,14 +165,10 @@ func (t *tables) chooseSource(wanted string, table *source, columns []columnPair
 			s.pairs = append(s.pairs, c.at)
 		}
 	}
-	found := -1
-	if wanted == "" {
-		found = findSourceColumn(s, profiles)
+	found := findSourceColumn(s, profiles)
+	if found < 0 {
+		return nil
 	}
-	for k, c := range usable {
-		if k == found || wanted != "" && profiles[c.at[0]].name == wanted {
-			t.source = profiles[c.at[0]].name
-			c.useless = sourceReason(table.name)
-		}
-	}
+	usable[found].useless = sourceReason
+	return []string{profiles[usable[found].at[0]].name}
 }

@@ -31,9 +31,6 @@ type Config struct {
 	// candidates are sorted in temporary files. The tables must fit: if they do not, the join ends
 	// with an error that says how much they take.
 	Memory int64
-	// Source is the column that names the source of a record of the only table, such as a register or a shop, if no source has
-	// a thing twice; "": found from the data; NoSource: there is none.
-	Source string
 	// Work is a folder for these files and for finished steps that take long. If a join was killed,
 	// another one with the same settings and tables continues from there, with any Threads and
 	// Memory. See Result.Finish. "": the folder of temporary files, and nothing is kept.
@@ -47,8 +44,9 @@ type Config struct {
 	Weighing
 	Searching
 
-	// Sources are columns that name the source of a record. A source has a thing at most once, so records of one source
-	// are no link and share no cluster. They are not compared unless Fields names them.
+	// Sources are columns that name the source of a record, such as a register or a shop. A source has a thing at most once,
+	// so records of one source are no link and share no cluster. They are not compared unless Fields names them. Without any, a
+	// column of the only table is found from the data, if there is one; NoSource: there is none.
 	Sources []string
 	// Clusters also groups the records of one table into clusters that hold, see Result.Entities. Even makes no
 	// cluster of parts that are less likely one thing than not.
@@ -63,8 +61,11 @@ type Config struct {
 	limits limits
 }
 
-// NoSource is the Config.Source of a table whose sources may have a thing twice.
+// NoSource is the only one of Config.Sources of a table that has no sources, or whose sources may have a thing twice.
 const NoSource = "-"
+
+// noSources tells whether the user says that there are no sources.
+func (c *Config) noSources() bool { return len(c.Sources) == 1 && c.Sources[0] == NoSource }
 
 // An Original is a table of which a part or another form is joined in its place. Messages name it,
 // and its size tells which of two tables is much larger. Choose reports what is unusual in its

@@ -67,7 +67,7 @@ func (e *examiner) learn(ctx context.Context, sample []compare.Pair, calibrate b
 		if err != nil {
 			return err
 		}
-		if e.sources != nil {
+		if e.sources != nil && e.Left == e.Right {
 			if around.Within, err = e.Compare(ctx, e.matchers, within); err != nil {
 				return err
 			}

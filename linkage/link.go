@@ -75,9 +75,7 @@ func (t *tables) examine(ctx context.Context, c *Config) (*examiner, error) {
 		return nil, err
 	}
 	e := &examiner{Comparer: comparer, config: c, keeper: &t.keeper, matchers: whole.NewMatchers(c.Threads), grown: t.mayHold}
-	if t.source != "" {
-		e.sources = t.sourcesOf(t.source)
-	}
+	e.sources = t.sourcesOf(c.Sources)
 	e.around = func(ctx context.Context, c *compare.Comparison) (*model.Surroundings, error) {
 		return t.surroundings(ctx, whole, e, c)
 	}
@@ -95,7 +93,6 @@ func (t *tables) examine(ctx context.Context, c *Config) (*examiner, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.acrossSources(e)
 	r.Candidates = e.candidates
 	t.memory.held += bytesOf(e.found)
 	t.report(e.sample, e.sampled, e.model)

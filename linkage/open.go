@@ -51,7 +51,7 @@ func findTables(ctx context.Context, c *Config) (left, right *source, err error)
 		}
 	}
 	for _, name := range c.Sources {
-		if !slices.Contains(left.columns, name) || !slices.Contains(right.columns, name) {
+		if !c.noSources() && !(slices.Contains(left.columns, name) && slices.Contains(right.columns, name)) {
 			return nil, nil, setting.Errorf("a table has no column %q (%s), there are: %s", name, setting.Source, fault.List(left.columns))
 		}
 	}
@@ -69,15 +69,14 @@ func (t *tables) read(ctx context.Context, c *Config, left, right *source, sieve
 		return err
 	}
 	t.kept, t.idColumns = c.With, [2]string{left.id, right.id}
-	if t.source != "" {
-		t.kept = withAll(t.kept, []string{t.source}, nil)
-	}
 	t.numbering.Names = c.bySimilarity() || c.Right != ""
 	if c.Evidence > 0 {
 		t.numbering.Lookup = true
 		t.kept = withAll(t.kept, left.columns, right.columns)
 	}
-	t.kept = withAll(t.kept, c.Sources, nil)
+	if !c.noSources() {
+		t.kept = withAll(t.kept, c.Sources, nil)
+	}
 	skipped := func(p *corpus.Problem) error {
 		t.result.Skipped++
 		if c.Fail {

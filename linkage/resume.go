@@ -42,7 +42,7 @@ func (c *Config) settings(tables ...*source) iter.Seq[journal.Setting] {
 		{Name: string(setting.MaxRecord), Value: fmt.Sprint(c.Corpus.MaxRecord)},
 		{Name: "columns of ids", Value: fmt.Sprintf("%q %q", c.LeftID, c.RightID)},
 		{Name: string(setting.Field), Value: fmt.Sprintf("%+v", c.Fields)},
-		{Name: string(setting.Source), Value: c.Source},
+		{Name: string(setting.Source), Value: fmt.Sprintf("%q", c.Sources)},
 		{Name: string(setting.Threshold), Value: fmt.Sprint(c.Threshold)},
 		{Name: string(setting.Precision), Value: fmt.Sprint(c.Precision)},
 		{Name: string(setting.Match), Value: string(c.Match)},

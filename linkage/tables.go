@@ -18,7 +18,6 @@ type tables struct {
 	memory      *memory
 	keeper      keeper
 	idColumns   [2]string // of the left and the right table
-	source      string    // column that names the source of a record of the only table; "": there is none
 	kept        []string  // columns whose values are kept unchanged: Config.With, then the columns that evidence shows
 }
 

@@ -2,7 +2,9 @@ package model
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"os"
 
 	"github.com/alike-dev/alike/linkage/internal/compare"
 	"github.com/alike-dev/alike/linkage/internal/kinds"
@@ -59,6 +61,15 @@ func (f *Fitted) checkKinds(ctx context.Context, c *compare.Comparison, around *
 	same := sameKinds(c, m, posterior, around)
 	if same == nil {
 		return
+	}
+	if os.Getenv("DBG") != "" {
+		for k := range m.Share {
+			fmt.Fprintf(os.Stderr, "%.3f same %.2f", m.Share[k], same[k])
+			for f := range m.Columns {
+				fmt.Fprintf(os.Stderr, " %.2f", m.Agreement(k, f))
+			}
+			fmt.Fprintln(os.Stderr)
+		}
 	}
 	likely := make([]float64, len(c.Pairs))
 	for i, of := range posterior {
@@ -128,19 +139,20 @@ func appendGrades(dst []uint8, levels []compare.Level) []uint8 {
 
 // sameKinds returns, for each kind, the share of its pairs that are the same thing; nil if the data do not tell.
 func sameKinds(c *compare.Comparison, m *kinds.Mixture, posterior [][]float64, around *Surroundings) []float64 {
-	agreement := agreementOf(m, around)
-	top := 0
-	for k, a := range agreement {
-		if a > agreement[top] {
-			top = k
-		}
+	alone := make([]float64, m.Columns)
+	for f := range alone {
+		alone[f] = 1
 	}
+	agreement := agreementOf(m, around, alone)
+	top := largest(agreement)
 	if around.Within != nil && len(around.Within.Pairs) >= leastPairs {
 		return acrossOnly(c, m, posterior, around, top)
 	}
 	if agreement[top] <= 0 {
 		return nil
 	}
+	agreement = agreementOf(m, around, ownEvidence(m, top))
+	top = largest(agreement)
 	same := make([]float64, len(agreement))
 	for k, a := range agreement {
 		if a >= sameFrom*agreement[top] {
@@ -151,14 +163,14 @@ func sameKinds(c *compare.Comparison, m *kinds.Mixture, posterior [][]float64, a
 }
 
 // agreementOf returns by how much the pairs of each kind agree more often than random pairs: 1 if they agree in every
-// column, 0 if as often as random pairs. A column counts by the share of pairs that have values, and by how rarely random
-// pairs agree in it.
-func agreementOf(m *kinds.Mixture, around *Surroundings) []float64 {
+// column, 0 if as often as random pairs. A column counts by the share of pairs that have values, by how rarely random
+// pairs agree in it, and by own, the share of what it says that no other column says too.
+func agreementOf(m *kinds.Mixture, around *Surroundings, own []float64) []float64 {
 	const mostNats = 7 // agreement by chance is not counted more exactly than in 1 of 1000 pairs
 	of := make([]float64, len(m.Share))
 	weights := 0.0
 	for f, alike := range around.Alike {
-		weight := around.Filled[f] * min(mostNats, -math.Log(alike))
+		weight := own[f] * around.Filled[f] * min(mostNats, -math.Log(alike))
 		weights += weight
 		for k := range of {
 			of[k] += weight * (m.Agreement(k, f) - alike) / (1 - alike)
@@ -168,6 +180,47 @@ func agreementOf(m *kinds.Mixture, around *Surroundings) []float64 {
 		of[k] /= max(weights, 1e-300)
 	}
 	return of
+}
+
+func largest(of []float64) (at int) {
+	for i, x := range of {
+		if x > of[at] {
+			at = i
+		}
+	}
+	return at
+}
+
+// ownEvidence returns, for each column, the share of what it says that no other column says too: 1 / (1 + Σ correlations),
+// as Comparer.Shares, but among the pairs of all kinds except one. So the columns of a home, which agree together in the
+// pairs of a household, count as one.
+func ownEvidence(m *kinds.Mixture, except int) []float64 {
+	n := m.Columns
+	mean, own := make([]float64, n), make([]float64, n)
+	rest := 1 - m.Share[except]
+	each := func(visit func(k int, share float64)) {
+		for k, share := range m.Share {
+			if k != except {
+				visit(k, share/rest)
+			}
+		}
+	}
+	for f := range n {
+		each(func(k int, share float64) { mean[f] += share * m.Agreement(k, f) })
+	}
+	for f := range n {
+		sum := 1.0
+		for g := range n {
+			if g == f {
+				continue
+			}
+			both := 0.0
+			each(func(k int, share float64) { both += share * m.Agreement(k, f) * m.Agreement(k, g) })
+			sum += max(0, (both-mean[f]*mean[g])/math.Sqrt(max(1e-9, mean[f]*(1-mean[f])*mean[g]*(1-mean[g]))))
+		}
+		own[f] = 1 / sum
+	}
+	return own
 }
 
 // acrossOnly returns the share of each kind's pairs that are the same thing, from the numbers of its pairs across and
