@@ -1,9 +1,6 @@
 package linkage
 
-import (
-	"github.com/alike-dev/alike/record"
-	"os"
-)
+import "github.com/alike-dev/alike/record"
 
 // A table may have been put together from several sources, such as registers or shops, and a column may name the source of
 // each record. Where no source has a thing twice, records of one source do not belong together: they are not linked, and
