@@ -143,6 +143,9 @@ func share(part, of [][]string, is func(part, of []string) bool) float64 {
 		if n++; is(words, of[i]) {
 			yes++
 		}
+		if n == leastDerived && 2*yes < n { // most columns have nothing to do with each other
+			return 0
+		}
 	}
 	if n < leastDerived {
 		return 0

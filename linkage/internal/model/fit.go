@@ -81,10 +81,10 @@ func Fit(ctx context.Context, c *compare.Comparison, o Options) *Fitted {
 	if o.Calibrate && ctx.Err() == nil {
 		f.Calibrated = f.Model.relearn(c, rivals(ctx, c, o.OnePartner), f.Probability)
 	}
-	if o.Around != nil {
+	f.KeepFinite(c)
+	if o.Around != nil && !f.Replaced {
 		f.checkKinds(ctx, c, o.Around, o.OnePartner)
 	}
-	f.KeepFinite(c)
 	return f
 }
 

@@ -2,9 +2,7 @@ package model
 
 import (
 	"context"
-	"fmt"
 	"math"
-	"os"
 
 	"github.com/alike-dev/alike/linkage/internal/compare"
 	"github.com/alike-dev/alike/linkage/internal/kinds"
@@ -36,20 +34,23 @@ type Surroundings struct {
 
 const (
 	// sameFrom is the least agreement of a kind that is the same thing, as a share of the largest agreement.
-	sameFrom = 0.55
+	sameFrom = 0.65
 	// mostDisagreement is the largest share of a fit's matches that kinds call strangers, and of the pairs that kinds call
 	// the same that a fit leaves out.
 	mostDisagreement = 0.3
 	// mostWithin is the largest ratio of pairs within sources to those across them at which the kind that agrees most still
 	// shows that sources have things once. Where it is larger, the sources describe things in styles of their own.
 	mostWithin = 0.5
+	// leastColumns and leastCandidates are how many of them show kinds. Of few columns a fit of two classes makes enough.
+	leastColumns    = 5
+	leastCandidates = 300
 	// leastPairs is the least number of pairs of a kind that says something about sources.
 	leastPairs = 30
 )
 
 // checkKinds replaces a fit that contradicts the kinds of pairs.
 func (f *Fitted) checkKinds(ctx context.Context, c *compare.Comparison, around *Surroundings, onePartner bool) {
-	if c.Width < 4 || len(c.Pairs) < leastPairs { // two columns show no kinds
+	if c.Width-1 < leastColumns || len(c.Pairs) < leastCandidates {
 		return
 	}
 	patterns := kinds.NewPatterns(c.Width-1, Grades(c, nil))
@@ -62,22 +63,13 @@ func (f *Fitted) checkKinds(ctx context.Context, c *compare.Comparison, around *
 	if same == nil {
 		return
 	}
-	if os.Getenv("DBG") != "" {
-		for k := range m.Share {
-			fmt.Fprintf(os.Stderr, "%.3f same %.2f", m.Share[k], same[k])
-			for f := range m.Columns {
-				fmt.Fprintf(os.Stderr, " %.2f", m.Agreement(k, f))
-			}
-			fmt.Fprintln(os.Stderr)
-		}
-	}
 	likely := make([]float64, len(c.Pairs))
 	for i, of := range posterior {
 		for k, p := range of {
 			likely[i] += p * same[k]
 		}
 	}
-	if agree(f.Probability, likely) {
+	if agree(f.Probability, likely) || !onePartner && alikeness(c, likely) < mostly {
 		return
 	}
 	distilled := distil(ctx, c, likely)
@@ -151,7 +143,11 @@ func sameKinds(c *compare.Comparison, m *kinds.Mixture, posterior [][]float64, a
 	if agreement[top] <= 0 {
 		return nil
 	}
-	agreement = agreementOf(m, around, ownEvidence(m, top))
+	own := ownEvidence(m, top)
+	for f := range own { // a column in which not even these pairs agree tells nothing
+		own[f] *= m.Agreement(top, f)
+	}
+	agreement = agreementOf(m, around, own)
 	top = largest(agreement)
 	same := make([]float64, len(agreement))
 	for k, a := range agreement {
