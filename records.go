@@ -12,7 +12,8 @@ import (
 )
 
 // DedupRecords copies the records of a table to config.Output, but only one of every cluster
-// of records that Join links within join.Left. config sets which record of a cluster to keep,
+// of records that Join links within join.Left. With join.Clusters these are clusters that hold, in
+// which two records are more likely one thing than not; without, all that links connect. config sets which record of a cluster to keep,
 // the outputs, and the callbacks; join sets the table and how to read it. The result is that
 // of the join; it is nil after an error.
 func DedupRecords(ctx context.Context, config Config, join JoinConfig) (*Summary, *JoinResult, error) {
@@ -45,6 +46,7 @@ func DedupRecords(ctx context.Context, config Config, join JoinConfig) (*Summary
 		join.Work, join.Fresh = folder.Path, folder.Fresh // the join takes most of the time
 		config.Work = nil
 	}
+	join.Even = true  // what is removed is more likely a double than not
 	join.OnSkip = nil // the engine reads the same records and reports them
 	guessed := join.LeftID == "" && id != "id"
 	var result *JoinResult
@@ -81,17 +83,41 @@ func linksOf(r *JoinResult, threshold float64) *dedup.Links {
 		by += "; " + estimates
 	}
 	return &dedup.Links{
-		Records: r.Left,
-		All: func(yield func(dedup.Link) bool) {
-			for l := range r.Links.All() {
-				if !yield(dedup.Link{A: uint32(l.RowA), B: uint32(l.RowB), Similarity: l.Similarity}) {
-					return
-				}
-			}
-		},
+		Records:    r.Left,
+		All:        func(yield func(dedup.Link) bool) { connecting(r, yield) },
 		Similarity: func(a, b uint32) float64 { return r.Similarity(int(a), int(b)) },
 		ID:         func(record uint32) []byte { return r.ID(int(record)) },
 		By:         by,
 		Threshold:  threshold, Candidates: int64(r.Candidates), ExpectedRecall: r.Recall,
+	}
+}
+
+// connecting ranges over the links that connect the records of clusters: those within the clusters that hold, and the
+// pairs that have joined these; if no such clusters were asked for, all links.
+func connecting(r *JoinResult, yield func(dedup.Link) bool) {
+	var of []int32
+	joins := map[[2]uint32]bool{}
+	if r.Entities != nil {
+		of = r.Entities.Of(r.Left)
+		for _, c := range r.Entities.Clusters {
+			for _, p := range c.Joins {
+				joins[[2]uint32{min(p.A, p.B), max(p.A, p.B)}] = true
+			}
+		}
+	}
+	for l := range r.Links.All() {
+		if of != nil && (of[l.RowA] < 0 || of[l.RowA] != of[l.RowB]) {
+			continue
+		}
+		a, b := uint32(l.RowA), uint32(l.RowB)
+		delete(joins, [2]uint32{min(a, b), max(a, b)})
+		if !yield(dedup.Link{A: a, B: b, Similarity: l.Similarity}) {
+			return
+		}
+	}
+	for p := range joins { // in any order, see dedup.Links
+		if !yield(dedup.Link{A: p[0], B: p[1], Similarity: r.Similarity(int(p[0]), int(p[1]))}) {
+			return
+		}
 	}
 }

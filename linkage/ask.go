@@ -6,6 +6,7 @@ import (
 
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/logistic"
+	"github.com/alike-dev/alike/linkage/internal/model"
 )
 
 // A Question is a candidate whose label would teach much.
@@ -34,14 +35,14 @@ func (l *Learner) Ask(labels []Label, may func(a, b string) bool) (q Question, o
 	asked, near := map[int]bool{}, map[uint32]bool{}
 	for _, label := range labels {
 		if p, ok := l.pairOf(label); ok {
-			near[l.node(0, p.a)], near[l.node(1, p.b)] = true, true
+			near[l.node(0, p.A)], near[l.node(1, p.B)] = true, true
 			if i, ok := l.at[p]; ok {
 				asked[i] = true
 			}
 		}
 	}
 	open := func(i int) bool {
-		a, b := l.tables.ids(l.pairs[i])
+		a, b := l.tables.ids(l.Pairs[i])
 		return !asked[i] && (may == nil || may(a, b))
 	}
 	best := -1
@@ -50,11 +51,11 @@ func (l *Learner) Ask(labels []Label, may func(a, b string) bool) (q Question, o
 	}
 	if best < 0 {
 		best = l.pool.leastSure(weights, func(i int) float64 {
-			p := l.pairs[i]
+			p := l.Pairs[i]
 			switch {
 			case !open(i):
 				return 0
-			case near[l.node(0, p.a)] || near[l.node(1, p.b)]:
+			case near[l.node(0, p.A)] || near[l.node(1, p.B)]:
 				return 0.3
 			}
 			return 1
@@ -70,14 +71,14 @@ func (l *Learner) Ask(labels []Label, may func(a, b string) bool) (q Question, o
 // newPool takes all candidates of as many left records as fit. A hash chooses the records.
 func (l *Learner) newPool() *pool {
 	p := &pool{features: &logistic.Observations{Features: l.features()}}
-	part := uint64((len(l.pairs) + mostAsked - 1) / mostAsked)
-	isFirst := make([]bool, len(l.pairs))
-	for _, i := range (graph{l.pairs, l.left, l.right}).mutual(l.rank, l.wholes) {
+	part := uint64((len(l.Pairs) + mostAsked - 1) / mostAsked)
+	isFirst := make([]bool, len(l.Pairs))
+	for _, i := range (model.Graph{Pairs: l.Pairs, Left: l.Left, Right: l.Right}).Mutual(l.rank, l.Wholes) {
 		isFirst[i] = true
 	}
 	x := make([]float64, l.features())
-	for i, pair := range l.pairs {
-		if part > 1 && hashing.Mix(uint64(pair.a)+1)>>32%part != 0 {
+	for i, pair := range l.Pairs {
+		if part > 1 && hashing.Mix(uint64(pair.A)+1)>>32%part != 0 {
 			continue
 		}
 		l.describe(x, i, l.matcher)
@@ -95,7 +96,7 @@ func (l *Learner) newPool() *pool {
 
 // question returns a candidate as a question, with its values.
 func (l *Learner) question(i int, probability float64) Question {
-	p := l.pairs[i]
+	p := l.Pairs[i]
 	a, b := l.tables.ids(p)
-	return Question{a, b, probability, l.tables.values(l.examiner.comparer, p)}
+	return Question{a, b, probability, l.tables.values(l.examiner.Comparer, p)}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/alike-dev/alike/candidates"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/linkage/internal/compare"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/record"
 	"github.com/alike-dev/alike/simjoin"
@@ -16,7 +17,7 @@ import (
 // manyRecords is the number of records above which candidates are the pairs that share a key, and not the most
 // similar pairs. If the configuration asks for the latter all the same, their similarity is that of words only: among
 // so many records there are enough that share a word, and grams cost ten times as much.
-var manyRecords = 30_000 // tests take fewer
+const manyRecords = 30_000
 
 // The number of candidates of each record: firstK; four times as many, up to lastK, if so many belong together.
 const (
@@ -26,7 +27,7 @@ const (
 
 // nearest finds candidates by similarity. With TopK these are the pairs in which one record is among the k
 // records that are most similar to the other.
-func (t *tables) nearest(ctx context.Context, c *Config, whole *records, k int) (_ *candidates.Pairs, err error) {
+func (t *tables) nearest(ctx context.Context, c *Config, whole *compare.Records, k int) (_ *candidates.Pairs, err error) {
 	left, err := t.vectors(c, whole, t.left, everyRow(t.left))
 	if err != nil {
 		return nil, err
@@ -71,7 +72,7 @@ func (t *tables) search(c *Config, k int) candidates.Config {
 // search returns the configuration to find candidates, by TopK the k best of a record.
 func (c *Config) search(k int) candidates.Config {
 	s := candidates.Config{
-		Method: candidates.TopK, Measure: c.scale().Measure, K: k, Both: true, Recall: c.Recall, Unfiltered: c.Unfiltered, Threads: c.Threads,
+		Method: candidates.TopK, Measure: c.scale().Measure, K: k, Both: true, Recall: c.Recall, Unfiltered: c.limits.unfiltered, Threads: c.Threads,
 	}
 	if !c.bySimilarity() {
 		return s
@@ -89,21 +90,21 @@ func (c *Config) search(k int) candidates.Config {
 }
 
 // vectors returns the vectors of some rows of a table, by which candidates are found. The caller must close them.
-func (t *tables) vectors(c *Config, whole *records, table *record.Table, rows iter.Seq[uint32]) (_ *candidates.Store, err error) {
+func (t *tables) vectors(c *Config, whole *compare.Records, table *record.Table, rows iter.Seq[uint32]) (_ *candidates.Store, err error) {
 	skip := func(uint32) bool { return false }
-	if t.result.Left+t.result.Right > manyRecords && !c.bySimilarity() {
+	if t.result.Left+t.result.Right > c.limits.many && !c.bySimilarity() {
 		skip = t.numbering.IsGram
 	}
 	share := t.memory.sorting() / 4
 	if share == 0 || t.vectorBytes() <= share {
 		v := &simjoin.Vectors{}
-		if err := whole.addVectors(table, rows, skip, v.Append); err != nil {
+		if err := whole.AddVectors(table, rows, skip, v.Append); err != nil {
 			return nil, err
 		}
 		return candidates.StoreOf(v), nil
 	}
 	s := candidates.NewStore(t.memory, t.memory.Unique("vectors", ".part"), share)
-	err = whole.addVectors(table, rows, skip, s.Append)
+	err = whole.AddVectors(table, rows, skip, s.Append)
 	if err == nil {
 		err = s.Finish()
 	}

@@ -2,9 +2,7 @@ package linkage
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -55,47 +53,6 @@ func TestTablesWithoutAMatchHaveHardlyAnyLinks(t *testing.T) {
 	}
 }
 
-func normal(r *rand.Rand, n int, mean float64) []float64 {
-	scores := make([]float64, n)
-	for i := range scores {
-		scores[i] = mean + r.NormFloat64()
-	}
-	slices.Sort(scores)
-	return scores
-}
-
-func TestPairsOfChanceAreToldByOwnTables(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	own := normal(r, 2000, 0)
-	chanceOnly := oddsOf(own, normal(r, 1000, 0), 1000, false)
-	for _, z := range []float64{-1, 0, 1} {
-		if got := chanceOnly.at(z); got < 0.8 || got > 1.2 {
-			t.Errorf("%.2f pairs of chance for one of score %v, where all are of chance", got, z)
-		}
-	}
-	half := append(normal(r, 500, 0), normal(r, 500, 6)...)
-	slices.Sort(half)
-	mixed := oddsOf(own, half, len(half), false)
-	if got := mixed.unmatched; got < 0.45 || got > 0.55 {
-		t.Errorf("%.2f of the records have no partner, want 0.5", got)
-	}
-	if top, low := mixed.at(5), mixed.at(-1); top > 0.01 || low < 1.6 {
-		t.Errorf("%.2f pairs of chance for one at the top, %.2f at the bottom: want 0 and 2", top, low)
-	}
-	if at, most := mixed.at(5), oddsOf(own, half, len(half), true).at(5); most <= at || most > 0.05 {
-		t.Errorf("up to %.3f pairs of chance for one at the top, where %.3f were counted", most, at)
-	}
-	if bests(own).comparable(normal(r, 1000, -2), 1000) {
-		t.Error("strangers within a table that are more alike than all pairs across are taken for chance")
-	}
-	if !bests(own).comparable(half, len(half)) || bests(nil).comparable(own, len(own)) {
-		t.Error("what chance finds is not seen, or seen where there is nothing")
-	}
-	if oddsOf(nil, own, len(own), true) != nil || oddsOf(own, nil, 0, true) != nil {
-		t.Error("there are odds without a record")
-	}
-}
-
 func TestATableWithoutDuplicatesHasHardlyAnyLinks(t *testing.T) {
 	left, _ := papers(500, 0)
 	people, _ := people(500, 0)
@@ -140,43 +97,5 @@ func TestDuplicatesWithinBothTablesDoNotHideMatches(t *testing.T) {
 	r := join(t, Config{Left: write(t, "l.csv", again(left)), Right: write(t, "r.csv", again(right))})
 	if precision, recall := scores(r, 200); precision < 0.7 || recall < 0.7 {
 		t.Errorf("precision %.3f, recall %.3f", precision, recall)
-	}
-}
-
-func TestStrangersOfWhomTheBestIsNotAheadAreNoMatches(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	tables := func(matches int) (rivalries, bests) {
-		of, best := newRivalries(500), make(bests, 500)
-		for i := range of {
-			for range 40 { // strangers' scores fall off exponentially
-				of.see(i, r.ExpFloat64()-8, 0.1)
-			}
-			if i < matches {
-				of.see(i, 6+r.NormFloat64(), 0.99)
-			}
-			best[i] = of[i].best[0]
-		}
-		return of, best.sorted()
-	}
-	for matches, least := range map[int]float64{0: 0.7, 400: 0} {
-		of, best := tables(matches)
-		top := best[len(best)-20]
-		if at := oddsOf(of.expected(), best, len(best), true).at(top); at < least || matches > 0 && at > 0.2 {
-			t.Errorf("%d matches: %.2f pairs of chance for one at the top", matches, at)
-		}
-	}
-}
-
-// TestASideThatIsNotKnownBoundsNothing has a partner for every record of that side.
-func TestASideThatIsNotKnownBoundsNothing(t *testing.T) {
-	c := &comparison{pairs: []pair{{0, 0}, {1, 1}}, levels: make([]level, 4), width: 2, left: 2, right: 3}
-	m := &model{width: 2, share: []float64{1, 1}, evidence: make([]float64, 2*levels), prior: 40}
-	probability := []float64{1, 1}
-	known := sides{right: &odds{from: []float64{math.Inf(-1)}, chance: []float64{0.3}, unmatched: 1}}
-	known.bound(c, m, [2]int{2, 3}, probability)
-	for _, p := range probability {
-		if !(math.Abs(p-0.9) <= 0.03) { // 0.3 by chance for each pair, if no record had a partner; a third of the right ones has none
-			t.Errorf("probability %v, want 0.9", p)
-		}
 	}
 }

@@ -46,8 +46,16 @@ func (t *tables) choose(ctx context.Context, c *Config, left, right *source) err
 	candidates := make([]columnPair, 0, len(pairs))
 	for _, p := range pairs {
 		if a, b := &l[p[0]], &r[p[1]]; a.name != left.id && b.name != right.id {
-			candidates = append(candidates, columnPair{p, min(telling(a), telling(b)), useless(a, b)})
+			why := useless(a, b)
+			if slices.Contains(c.Sources, a.name) {
+				why = sourceReason
+			}
+			candidates = append(candidates, columnPair{p, min(telling(a), telling(b)), why})
 		}
+	}
+	leaveOutDerived(candidates, left.columns, right.columns, rowsL, rowsR)
+	if right == left && len(c.Sources) == 0 {
+		c.Sources = chooseSource(candidates, &sampledColumns{left: rowsL, right: rowsR, one: true}, l)
 	}
 	mostTelling(candidates, &sampledColumns{left: rowsL, right: rowsR, one: right == left})
 	for _, p := range candidates {
@@ -129,4 +137,38 @@ func (t *tables) byHand(fields []Field, l, r []profile, left, right *source) err
 		t.result.Columns = append(t.result.Columns, Column{Field: f})
 	}
 	return nil
+}
+
+// leaveOutDerived marks the pairs of columns that other columns make up, in both tables.
+func leaveOutDerived(columns []columnPair, left, right []string, rowsL, rowsR [][][]byte) {
+	var usable []*columnPair
+	var atL, atR []int
+	for i := range columns {
+		if c := &columns[i]; c.useless == "" {
+			usable, atL, atR = append(usable, c), append(atL, c.at[0]), append(atR, c.at[1])
+		}
+	}
+	inLeft, inRight := derivedColumns(rowsL, left, atL), derivedColumns(rowsR, right, atR)
+	for i, c := range usable {
+		if inLeft[i] != "" && inRight[i] != "" {
+			c.useless = inLeft[i]
+		}
+	}
+}
+
+// chooseSource returns the column that names the source of a record, if there is one, and marks it.
+func chooseSource(columns []columnPair, s *sampledColumns, profiles []profile) []string {
+	var usable []*columnPair
+	for i := range columns {
+		if c := &columns[i]; c.useless == "" {
+			usable = append(usable, c)
+			s.pairs = append(s.pairs, c.at)
+		}
+	}
+	found := findSourceColumn(s, profiles)
+	if found < 0 {
+		return nil
+	}
+	usable[found].useless = sourceReason
+	return []string{profiles[usable[found].at[0]].name}
 }

@@ -180,7 +180,7 @@ func mostTelling(columns []columnPair, s *sampledColumns) {
 			}
 		}
 	}
-	slices.SortStableFunc(columns, func(a, b columnPair) int { return sign(b.tells - a.tells) })
+	slices.SortStableFunc(columns, func(a, b columnPair) int { return cmp.Compare(b.tells, a.tells) })
 }
 
 // telling returns an estimate of the column's information in nats: the share of records with a value, times the

@@ -9,6 +9,7 @@ import (
 
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/scratch"
+	"github.com/alike-dev/alike/linkage/internal/compare"
 )
 
 // comparedFile names a file with compared candidates.
@@ -23,20 +24,20 @@ type comparedFile struct {
 const comparedBytes = 20
 
 // write writes the candidates from index from on. probability has the probability of each, or is nil.
-func (k *keeper) write(prefix string, c *comparison, from int, probability []float64) (f comparedFile, err error) {
+func (k *keeper) write(prefix string, c *compare.Comparison, from int, probability []float64) (f comparedFile, err error) {
 	var b []byte
-	for i := from; i < len(c.pairs); i++ {
+	for i := from; i < len(c.Pairs); i++ {
 		p := 0.0
 		if probability != nil {
 			p = probability[i]
 		}
-		b = binary.LittleEndian.AppendUint32(b, c.pairs[i].a)
-		b = binary.LittleEndian.AppendUint32(b, c.pairs[i].b)
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(c.wholes[i]))
+		b = binary.LittleEndian.AppendUint32(b, c.Pairs[i].A)
+		b = binary.LittleEndian.AppendUint32(b, c.Pairs[i].B)
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(c.Wholes[i]))
 		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(p))
-		b = append(b, c.of(i)...)
+		b = append(b, c.Of(i)...)
 	}
-	f = comparedFile{k.space.Unique(prefix, ".part"), len(c.pairs) - from, durable.Checksum(0, b)}
+	f = comparedFile{k.space.Unique(prefix, ".part"), len(c.Pairs) - from, durable.Checksum(0, b)}
 	file, err := k.space.Create(f.Name)
 	if err != nil {
 		return f, err
@@ -49,12 +50,12 @@ func (k *keeper) write(prefix string, c *comparison, from int, probability []flo
 }
 
 // read appends the candidates of a file to c, and their probabilities to the given ones, which it returns.
-func (k *keeper) read(f comparedFile, c *comparison, probability []float64) ([]float64, error) {
+func (k *keeper) read(f comparedFile, c *compare.Comparison, probability []float64) ([]float64, error) {
 	file, err := k.space.Open(f.Name)
 	if err != nil {
 		return nil, scratch.Error(err)
 	}
-	one := comparedBytes + c.width
+	one := comparedBytes + c.Width
 	b := make([]byte, f.Count*one+1)
 	n, err := file.ReadAt(b, 0)
 	if err = errors.Join(ignoreEOF(err), file.Close()); err != nil {
@@ -64,10 +65,10 @@ func (k *keeper) read(f comparedFile, c *comparison, probability []float64) ([]f
 		return nil, scratch.ErrDamaged
 	}
 	for ; len(b) > 0; b = b[one:] {
-		c.pairs = append(c.pairs, pair{binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:])})
-		c.wholes = append(c.wholes, math.Float32frombits(binary.LittleEndian.Uint32(b[8:])))
+		c.Pairs = append(c.Pairs, compare.Pair{A: binary.LittleEndian.Uint32(b), B: binary.LittleEndian.Uint32(b[4:])})
+		c.Wholes = append(c.Wholes, math.Float32frombits(binary.LittleEndian.Uint32(b[8:])))
 		probability = append(probability, math.Float64frombits(binary.LittleEndian.Uint64(b[12:])))
-		c.levels = append(c.levels, bytes.Clone(b[comparedBytes:one])...)
+		c.Levels = append(c.Levels, bytes.Clone(b[comparedBytes:one])...)
 	}
 	return probability, nil
 }

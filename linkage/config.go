@@ -44,12 +44,28 @@ type Config struct {
 	Weighing
 	Searching
 
+	// Sources are columns that name the source of a record, such as a register or a shop. A source has a thing at most once,
+	// so records of one source are no link and share no cluster. They are not compared unless Fields names them. Without any, a
+	// column of the only table is found from the data, if there is one; NoSource: there is none.
+	Sources []string
+	// Clusters also groups the records of one table into clusters that hold, see Result.Entities. Even makes no
+	// cluster of parts that are less likely one thing than not.
+	Clusters, Even bool
+
 	Considered bool // also return the pairs that the rule has found before the decision
 	Evidence   int  // number of candidates whose evidence is returned; 0: none
 	Fail       bool // the first record that cannot be read ends the join
 
 	OnSkip func(*corpus.Problem) // called for each record that was not read
+
+	limits limits
 }
+
+// NoSource is the only one of Config.Sources of a table that has no sources, or whose sources may have a thing twice.
+const NoSource = "-"
+
+// noSources tells whether the user says that there are no sources.
+func (c *Config) noSources() bool { return len(c.Sources) == 1 && c.Sources[0] == NoSource }
 
 // An Original is a table of which a part or another form is joined in its place. Messages name it,
 // and its size tells which of two tables is much larger. Choose reports what is unusual in its

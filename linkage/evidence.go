@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/internal/logistic"
+	"github.com/alike-dev/alike/linkage/internal/compare"
+	"github.com/alike-dev/alike/linkage/internal/model"
 	"github.com/alike-dev/alike/record"
 )
 
@@ -16,13 +18,13 @@ const mostWords = 16
 // similarity from which candidates are links.
 func (t *tables) evidence(e *examiner, links []int, least float64) Evidence {
 	c := e.config
-	v := Evidence{Candidates: len(e.found.pairs), Links: len(links), Threshold: least, ByWhole: c.Threshold > 0}
-	unsure := make([]float64, len(e.found.pairs))
+	v := Evidence{Candidates: len(e.found.Pairs), Links: len(links), Threshold: least, ByWhole: c.Threshold > 0}
+	unsure := make([]float64, len(e.found.Pairs))
 	for i := range unsure {
 		if v.ByWhole {
-			unsure[i] = math.Abs(float64(e.found.wholes[i]) - v.Threshold)
+			unsure[i] = math.Abs(float64(e.found.Wholes[i]) - v.Threshold)
 		} else {
-			unsure[i] = math.Abs(logOdds(e.probability[i]) - logOdds(v.Threshold))
+			unsure[i] = math.Abs(model.LogOdds(e.probability[i]) - model.LogOdds(v.Threshold))
 		}
 	}
 	isLink := make([]bool, len(unsure))
@@ -91,14 +93,14 @@ type explainer struct {
 
 // explain returns the evidence about candidate i.
 func (x *explainer) explain(i int, link bool) Explained {
-	p := x.found.pairs[i]
+	p := x.found.Pairs[i]
 	v := Explained{
-		A: x.left.ID(int(p.a)), B: x.other().ID(int(p.b)), Link: link,
-		Similarity: float64(x.found.wholes[i]), Probability: x.probability[i], Steps: x.steps(i),
+		A: x.left.ID(int(p.A)), B: x.other().ID(int(p.B)), Link: link,
+		Similarity: float64(x.found.Wholes[i]), Probability: x.probability[i], Steps: x.steps(i),
 	}
-	values := x.values(x.comparer, p)
-	x.eachColumn(p, func(f int, _ float64, a, b uint32) {
-		c := ColumnEvidence{Values: values[f], LogOdds: x.model.adds(f, x.found.of(i)[f])}
+	values := x.values(x.Comparer, p)
+	x.EachColumn(p, func(f int, _ float64, a, b uint32) {
+		c := ColumnEvidence{Values: values[f], LogOdds: x.model.Adds(f, x.found.Of(i)[f])}
 		if a > 0 && b > 0 {
 			x.words(&c, f, a-1, b-1)
 		}
@@ -109,7 +111,7 @@ func (x *explainer) explain(i int, link bool) Explained {
 		if compared || slices.Contains(x.idColumns[:], name) {
 			continue
 		}
-		other := Values{Left: name, Right: name, A: string(x.keptOf(x.left, p.a, name)), B: string(x.keptOf(x.other(), p.b, name)), Similarity: -1}
+		other := Values{Left: name, Right: name, A: string(x.keptOf(x.left, p.A, name)), B: string(x.keptOf(x.other(), p.B, name)), Similarity: -1}
 		// A column that was compared with one of another name is already among the values.
 		if slices.ContainsFunc(values, func(v Values) bool { return v.Left == name }) {
 			other.A = ""
@@ -125,32 +127,32 @@ func (x *explainer) explain(i int, link bool) Explained {
 }
 
 // values returns the values of two records in the compared columns, all of which were kept.
-func (t *tables) values(c *comparer, p pair) []Values {
+func (t *tables) values(c *compare.Comparer, p compare.Pair) []Values {
 	values := make([]Values, len(t.result.Columns))
 	for i, column := range t.result.Columns {
 		values[i] = Values{
 			Left: column.Left, Right: column.Right,
-			A: string(t.keptOf(t.left, p.a, column.Left)), B: string(t.keptOf(t.other(), p.b, column.Right)),
+			A: string(t.keptOf(t.left, p.A, column.Left)), B: string(t.keptOf(t.other(), p.B, column.Right)),
 		}
 	}
-	c.eachColumn(p, func(f int, s float64, _, _ uint32) { values[f].Similarity = s })
+	c.EachColumn(p, func(f int, s float64, _, _ uint32) { values[f].Similarity = s })
 	return values
 }
 
 // steps returns the terms whose sum is the log odds of candidate i.
 func (x *explainer) steps(i int) []Step {
-	steps := []Step{{StepPrior, "", x.model.prior}}
+	steps := []Step{{StepPrior, "", x.model.Prior}}
 	add := func(of StepOf, name string, logOdds float64) {
 		if of == StepColumn || math.Abs(logOdds) > 1e-9 {
 			steps = append(steps, Step{of, name, logOdds})
 		}
 	}
-	of := x.found.of(i)
+	of := x.found.Of(i)
 	for f, c := range x.result.Columns {
-		add(StepColumn, c.Left, x.model.adds(f, of[f]))
+		add(StepColumn, c.Left, x.model.Adds(f, of[f]))
 	}
-	add(StepWhole, "", x.model.adds(len(x.result.Columns), of[len(of)-1]))
-	add(StepRivals, "", x.judged[i]-x.model.score(of))
+	add(StepWhole, "", x.model.Adds(len(x.result.Columns), of[len(of)-1]))
+	add(StepRivals, "", x.judged[i]-x.model.Score(of))
 	z := x.judged[i]
 	if x.learned != nil {
 		features := make([]float64, x.learned.features())
@@ -165,16 +167,16 @@ func (x *explainer) steps(i int) []Step {
 		z = x.examiner.rank[i]
 	}
 	if p := x.probability[i]; math.Abs(p-logistic.Probability(z)) > 1e-9 {
-		add(StepChance, "", logOdds(p)-z)
+		add(StepChance, "", model.LogOdds(p)-z)
 	}
 	return steps
 }
 
 // words adds the evidence of the words of two values of column f.
 func (x *explainer) words(c *ColumnEvidence, f int, a, b uint32) {
-	column := &x.columns[f]
+	column := &x.Columns[f]
 	kind := x.result.Columns[f].Tokens
-	c.Apart = x.model.adds(f, levelOf(0))
+	c.Apart = x.model.Adds(f, compare.LevelOf(0))
 	both := func(value uint32, token uint32) bool {
 		_, ok := slices.BinarySearch(column.Tokens(value), token)
 		return ok
@@ -183,8 +185,8 @@ func (x *explainer) words(c *ColumnEvidence, f int, a, b uint32) {
 		if a == b {
 			return float64(mass) / float64(max(1, column.Mass(a)))
 		}
-		s := column.similarity(a, b)
-		return s * float64(mass) / float64(max(1, column.common(a, b)))
+		s := column.Similarity(a, b)
+		return s * float64(mass) / float64(max(1, column.Common(a, b)))
 	}
 	for side, text := range []string{c.A, c.B} {
 		own, others := []uint32{a, b}[side], []uint32{b, a}[side]
@@ -193,7 +195,7 @@ func (x *explainer) words(c *ColumnEvidence, f int, a, b uint32) {
 			var shared, alone uint64
 			for _, hash := range w.Tokens {
 				token, ok := x.numbering.Token(hash)
-				switch mass := column.massOf(own, token); {
+				switch mass := column.MassOf(own, token); {
 				case !ok:
 				case both(others, token):
 					shared += mass
@@ -239,7 +241,7 @@ func (x *explainer) wordSteps(c *ColumnEvidence, f int) {
 		so += w.Similarity
 		next := c.LogOdds // the last word leads to the evidence of the values
 		if i+1 < len(words) {
-			next = x.model.adds(f, min(levelOf(so), equal-1))
+			next = x.model.Adds(f, min(compare.LevelOf(so), compare.Equal-1))
 		}
 		w.LogOdds, told = next-told, next
 	}

@@ -4,36 +4,44 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 
 	"github.com/alike-dev/alike/candidates"
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/logistic"
 	"github.com/alike-dev/alike/internal/resume"
+	"github.com/alike-dev/alike/linkage/internal/compare"
+	"github.com/alike-dev/alike/linkage/internal/model"
+	"github.com/alike-dev/alike/linkage/internal/parallel"
 )
 
 // An examiner compares candidates and learns from them which ones are matches.
 type examiner struct {
-	*comparer
+	*compare.Comparer
 	config   *Config
 	keeper   *keeper
-	matchers []*matcher // one for each goroutine
+	matchers []*compare.Matcher // one for each goroutine
 	shares   []float64
 	items    *vocabulary // of two tables with many records; else nil
 	known    *known      // nil: there are no known links
+	sources  *sources    // of the only table; nil: there are none
+	// around finds what the tables show besides the candidates, for the fit.
+	around func(ctx context.Context, c *compare.Comparison) (*model.Surroundings, error)
 
-	model       *model
-	grown       func(*comparison) error // called when found has grown; an error says that it is too large
-	tell        func(note string)       // adds to the notes of the report
-	calibrated  bool                    // the model's scores are calibrated, see scoreCounts.calibrate
-	candidates  int                     // number of candidates that were examined
-	found       *comparison             // the candidates that may be matches
-	probability []float64               // of each of found
-	judged      []float64               // log odds of each of found by the model without labels, with regard to rivals
-	rank        []float64               // value by which found is ordered
-	shed        float64                 // sum of the probabilities of all other candidates
+	model       *model.Model
+	grown       func(*compare.Comparison) error // called when found has grown; an error says that it is too large
+	tell        func(note string)               // adds to the notes of the report
+	byKinds     bool                            // the model was made from the kinds of pairs
+	calibrated  bool                            // the model's scores are calibrated, see scoreCounts.calibrate
+	candidates  int                             // number of candidates that were examined
+	found       *compare.Comparison             // the candidates that may be matches
+	probability []float64                       // of each of found
+	judged      []float64                       // log odds of each of found by the model without labels, with regard to rivals
+	rank        []float64                       // value by which found is ordered
+	shed        float64                         // sum of the probabilities of all other candidates
 
-	sample  *comparison // the candidates from which the model was learned
-	sampled []float64   // probability of each of sample
+	sample  *compare.Comparison // the candidates from which the model was learned
+	sampled []float64           // probability of each of sample
 }
 
 // The log odds below which a candidate is dropped if there are many. No decision makes links of pairs with a
@@ -44,19 +52,28 @@ const (
 	calibratedHopeless = -4
 )
 
-// batch is the number of candidates that are compared at once if there are many.
-var batch = 1 << 17 // tests take fewer
-
 // learn learns the model from a sample of candidates, or takes the model of the configuration.
-func (e *examiner) learn(ctx context.Context, sample []pair) (err error) {
-	if e.sample, err = e.compare(ctx, e.matchers, sample); err != nil {
+func (e *examiner) learn(ctx context.Context, sample []compare.Pair, calibrate bool) (err error) {
+	within := slices.DeleteFunc(slices.Clone(sample), func(p compare.Pair) bool { return !e.sources.same(p.A, p.B) })
+	sample = slices.DeleteFunc(sample, func(p compare.Pair) bool { return e.sources.same(p.A, p.B) })
+	if e.sample, err = e.Compare(ctx, e.matchers, sample); err != nil {
 		return err
 	}
 	if m := e.config.Model; m != nil {
-		e.model, e.sampled = m.base(), make([]float64, len(sample))
-		e.model.probabilities(e.sample, e.rivals(ctx, e.sample), make([]float64, len(sample)), e.sampled, nil)
+		e.model = m.base()
+		e.sampled, _ = model.Apply(ctx, e.model, e.sample, e.config.exclusive())
 	} else {
-		e.model, e.sampled = fitModel(ctx, e.sample, e.config.exclusive(), e.shares)
+		around, err := e.around(ctx, e.sample)
+		if err != nil {
+			return err
+		}
+		if e.sources != nil && e.Left == e.Right {
+			if around.Within, err = e.Compare(ctx, e.matchers, within); err != nil {
+				return err
+			}
+			around.Possible = [2]float64{1 - e.sources.within, e.sources.within}
+		}
+		e.takeFitted(model.Fit(ctx, e.sample, model.Options{OnePartner: e.config.exclusive(), Share: e.shares, Calibrate: calibrate, Around: around}))
 	}
 	return ctx.Err()
 }
@@ -67,6 +84,7 @@ type learnedModel struct {
 	Prior      float64
 	Evidence   []float64
 	Calibrated bool
+	ByKinds    bool // the evidence of columns is not shared
 }
 
 // learned takes the model that an earlier process has noted, or else calls learn and notes the result.
@@ -80,23 +98,28 @@ func (e *examiner) learned(kind string, learn func() error) error {
 		return err
 	}
 	if found {
-		e.sample = e.none()
-		e.sampled, err = e.keeper.read(m.Sample, e.sample, nil)
-		e.model = newModel(e.sample, e.shares)
-		e.model.prior, e.model.evidence, e.calibrated = m.Prior, m.Evidence, m.Calibrated
-		if err == nil {
-			e.keepFinite() // shares are not in the note
+		e.sample = e.None()
+		probability, err := e.keeper.read(m.Sample, e.sample, nil)
+		if err != nil {
+			return err
 		}
-		return err
+		shares := e.shares
+		if m.ByKinds {
+			shares = slices.Repeat([]float64{1}, len(shares))
+		}
+		f := &model.Fitted{Model: model.NewModel(e.sample, shares), Probability: probability, Calibrated: m.Calibrated, ByKinds: m.ByKinds}
+		f.Model.Prior, f.Model.Evidence = m.Prior, m.Evidence
+		f.KeepFinite(e.sample) // shares are not in the note
+		e.takeFitted(f)
+		return nil
 	}
 	if err := learn(); err != nil {
 		return err
 	}
-	e.keepFinite()
 	if e.keeper.log == nil {
 		return nil
 	}
-	m = learnedModel{Prior: e.model.prior, Evidence: e.model.evidence, Calibrated: e.calibrated}
+	m = learnedModel{Prior: e.model.Prior, Evidence: e.model.Evidence, Calibrated: e.calibrated, ByKinds: e.byKinds}
 	if m.Sample, err = e.keeper.write("sample", e.sample, 0, e.sampled); err != nil {
 		return err
 	}
@@ -116,7 +139,7 @@ func (e *examiner) examine(ctx context.Context, pairs *candidates.Pairs, search 
 			}
 			e.candidates++
 		}
-		part := uint64(e.candidates+mostSampled-1) / mostSampled
+		part := uint64(e.candidates+model.MostSampled-1) / model.MostSampled
 		if err := e.learned("sample"+search, func() error { return e.learnPart(ctx, pairs, part) }); err != nil {
 			return err
 		}
@@ -124,7 +147,7 @@ func (e *examiner) examine(ctx context.Context, pairs *candidates.Pairs, search 
 			return nil
 		}
 	}
-	e.found = e.none()
+	e.found = e.None()
 	return e.keepLikely(ctx, pairs, "likely"+search)
 }
 
@@ -148,44 +171,34 @@ func each(ctx context.Context, pairs *candidates.Pairs) iter.Seq2[candidates.Pai
 
 // learnPart learns the model from the candidates of one left record in part, chosen by a hash.
 func (e *examiner) learnPart(ctx context.Context, pairs *candidates.Pairs, part uint64) error {
-	var some []pair
+	var some []compare.Pair
 	for p, err := range each(ctx, pairs) {
 		if err != nil {
 			return err
 		}
 		if part <= 1 || hashing.Mix(uint64(p.A)+1)%part == 0 {
-			some = append(some, pair{p.A, p.B})
+			some = append(some, compare.Pair{A: p.A, B: p.B})
 		}
 	}
-	return e.learn(ctx, some)
+	return e.learn(ctx, some, false)
 }
 
 // judge sets the probability and rank of each candidate by the model.
 func (e *examiner) judge(ctx context.Context) error {
-	n := len(e.found.pairs)
-	e.probability, e.rank = make([]float64, n), make([]float64, n)
-	e.model.probabilities(e.found, e.rivals(ctx, e.found), make([]float64, n), e.probability, e.rank)
+	e.probability, e.rank = model.Apply(ctx, e.model, e.found, e.config.exclusive())
 	return ctx.Err()
-}
-
-// rivals returns the rivals of candidates for model.probabilities; nil if records may have several partners.
-func (e *examiner) rivals(ctx context.Context, c *comparison) *exclusive {
-	if !e.config.exclusive() {
-		return nil
-	}
-	return newExclusive(ctx, graph{c.pairs, c.left, c.right})
 }
 
 // keepLikely compares all candidates, and keeps the results for those that may be matches.
 func (e *examiner) keepLikely(ctx context.Context, pairs *candidates.Pairs, kind string) error {
-	l := &likely{examiner: e, kind: kind, least: hopeless, scores: make([]float64, batch)}
+	l := &likely{examiner: e, kind: kind, least: hopeless, scores: make([]float64, e.config.limits.batch)}
 	if e.calibrated {
 		l.least = calibratedHopeless
 	}
 	if err := l.goOn(); err != nil {
 		return err
 	}
-	some := make([]pair, 0, batch)
+	some := make([]compare.Pair, 0, e.config.limits.batch)
 	e.candidates = 0
 	for p, err := range each(ctx, pairs) {
 		if err != nil {
@@ -194,7 +207,10 @@ func (e *examiner) keepLikely(ctx context.Context, pairs *candidates.Pairs, kind
 		if e.candidates++; e.candidates <= l.sofar.Examined {
 			continue
 		}
-		if some = append(some, pair{e.left.Row(p.A), e.right.Row(p.B)}); len(some) == batch {
+		if e.sources.same(p.A, p.B) {
+			continue
+		}
+		if some = append(some, compare.Pair{A: e.Left.Row(p.A), B: e.Right.Row(p.B)}); len(some) == cap(some) {
 			if err := l.take(ctx, some); err != nil {
 				return err
 			}
@@ -214,12 +230,12 @@ func (e *examiner) keepLikely(ctx context.Context, pairs *candidates.Pairs, kind
 			return err
 		}
 	}
-	by := line{0, 1}
+	by := model.Line{At0: 0, Slope: 1}
 	if e.calibrated {
-		by, _ = e.model.calibrate(&l.sofar.All)
+		by, _ = e.model.Calibrate(&l.sofar.All)
 	}
 	for i, n := range l.sofar.Dropped {
-		e.shed += float64(n) * logistic.Probability(by.of(scoreAt(i)))
+		e.shed += float64(n) * logistic.Probability(by.Of(model.ScoreAt(i)))
 	}
 	return nil
 }
@@ -228,7 +244,7 @@ func (e *examiner) keepLikely(ctx context.Context, pairs *candidates.Pairs, kind
 type likelySoFar struct {
 	File         comparedFile
 	Examined     int // number of candidates examined so far
-	All, Dropped scoreCounts
+	All, Dropped model.ScoreCounts
 }
 
 // likely finds the candidates that may be matches, batch by batch.
@@ -243,27 +259,27 @@ type likely struct {
 }
 
 // take compares a batch of candidates.
-func (l *likely) take(ctx context.Context, some []pair) error {
-	c, err := l.compare(ctx, l.matchers, some)
+func (l *likely) take(ctx context.Context, some []compare.Pair) error {
+	c, err := l.Compare(ctx, l.matchers, some)
 	if err != nil {
 		return err
 	}
-	if err := parallel(ctx, len(l.matchers), len(some), 1<<12, func(int) func(from, to int) {
+	if err := parallel.Ranges(ctx, len(l.matchers), len(some), 1<<12, func(int) func(from, to int) {
 		return func(from, to int) {
 			for i := from; i < to; i++ {
-				l.scores[i] = l.model.score(c.of(i))
+				l.scores[i] = l.model.Score(c.Of(i))
 			}
 		}
 	}); err != nil {
 		return err
 	}
 	for i, z := range l.scores[:len(some)] {
-		l.sofar.All.add(z)
-		if z < l.least && (l.config.Threshold == 0 || float64(c.wholes[i]) < l.config.Threshold-1e-6) {
-			l.sofar.Dropped.add(z)
+		l.sofar.All.Add(z)
+		if z < l.least && (l.config.Threshold == 0 || float64(c.Wholes[i]) < l.config.Threshold-1e-6) {
+			l.sofar.Dropped.Add(z)
 			continue
 		}
-		l.found.take(c, i)
+		l.found.Take(c, i)
 	}
 	l.sofar.Examined += len(some)
 	return l.grown(l.found)
@@ -280,7 +296,7 @@ func (l *likely) goOn() error {
 		}
 		l.sofar = so
 	}
-	l.noted, l.files = l.sofar.Examined, len(l.found.pairs)
+	l.noted, l.files = l.sofar.Examined, len(l.found.Pairs)
 	return nil
 }
 
@@ -292,6 +308,6 @@ func (l *likely) note() (err error) {
 	if l.sofar.File, err = l.keeper.write("likely", l.found, l.files, nil); err != nil {
 		return err
 	}
-	l.noted, l.files = l.sofar.Examined, len(l.found.pairs)
+	l.noted, l.files = l.sofar.Examined, len(l.found.Pairs)
 	return l.keeper.note(l.kind, &l.sofar)
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"github.com/alike-dev/alike/internal/logistic"
+	"github.com/alike-dev/alike/linkage/internal/compare"
+	"github.com/alike-dev/alike/linkage/internal/parallel"
 	"github.com/alike-dev/alike/record"
 )
 
@@ -12,7 +14,7 @@ import (
 // model without labels, the similarity of each column, the tokens that the records have alone and in common, and how
 // much better the pair is than its rivals.
 type describer struct {
-	*comparison
+	*compare.Comparison
 	examiner         *examiner
 	rank             []float64 // log odds by the model
 	scores           []float64 // log odds of each candidate by the model without regard to rivals
@@ -21,60 +23,60 @@ type describer struct {
 
 // describer returns the describer of the candidates.
 func (e *examiner) describer() *describer {
-	d := &describer{comparison: e.found, examiner: e, rank: e.judged, scores: make([]float64, len(e.found.pairs))}
+	d := &describer{Comparison: e.found, examiner: e, rank: e.judged, scores: make([]float64, len(e.found.Pairs))}
 	for i := range d.scores {
-		d.scores[i] = e.model.score(d.of(i))
+		d.scores[i] = e.model.Score(d.Of(i))
 	}
-	d.byWhole = rivalsOf(d.comparison, func(i int) float64 { return float64(d.wholes[i]) })
-	d.byScore = rivalsOf(d.comparison, func(i int) float64 { return d.scores[i] })
+	d.byWhole = rivalsOf(d.Comparison, func(i int) float64 { return float64(d.Wholes[i]) })
+	d.byScore = rivalsOf(d.Comparison, func(i int) float64 { return d.scores[i] })
 	return d
 }
 
-func (d *describer) features() int { return common0 + featuresOfColumn*(d.width-1) }
+func (d *describer) features() int { return common0 + featuresOfColumn*(d.Width-1) }
 
 // describe puts the features of candidate i into x, with the matcher of its goroutine.
-func (d *describer) describe(x []float64, i int, m *matcher) {
-	p := d.pairs[i]
+func (d *describer) describe(x []float64, i int, m *compare.Matcher) {
+	p := d.Pairs[i]
 	clear(x)
 	bound := func(v, by float64) float64 { return max(-by, min(by, v)) }
 	x[constant] = 1
 	x[judged] = bound(d.rank[i], 15) / logit0
 	x[scored] = bound(d.scores[i], 15) / logit0
-	x[similarWhole] = float64(d.wholes[i])
-	m.describeTokens(x, p)
-	x[aheadWholeA] = bound(d.byWhole.ahead(0, p.a, float64(d.wholes[i])), 1)
-	x[aheadWholeB] = bound(d.byWhole.ahead(1, p.b, float64(d.wholes[i])), 1)
-	x[aheadScoreA] = bound(d.byScore.ahead(0, p.a, d.scores[i]), 10) / logit0
-	x[aheadScoreB] = bound(d.byScore.ahead(1, p.b, d.scores[i]), 10) / logit0
-	of := d.of(i)
+	x[similarWhole] = float64(d.Wholes[i])
+	describeTokens(m, x, p)
+	x[aheadWholeA] = bound(d.byWhole.ahead(0, p.A, float64(d.Wholes[i])), 1)
+	x[aheadWholeB] = bound(d.byWhole.ahead(1, p.B, float64(d.Wholes[i])), 1)
+	x[aheadScoreA] = bound(d.byScore.ahead(0, p.A, d.scores[i]), 10) / logit0
+	x[aheadScoreB] = bound(d.byScore.ahead(1, p.B, d.scores[i]), 10) / logit0
+	of := d.Of(i)
 	model := d.examiner.model
-	d.examiner.eachColumn(p, func(f int, s float64, _, _ uint32) {
+	d.examiner.EachColumn(p, func(f int, s float64, _, _ uint32) {
 		own := x[common0+featuresOfColumn*f:]
 		if s < 0 {
 			own[2] = 1
 			return
 		}
-		own[0] = model.adds(f, of[f]) / logit0
+		own[0] = model.Adds(f, of[f]) / logit0
 		own[1] = s
 	})
 }
 
 // describeTokens sets the features of the tokens of two records: the share of each record's weight that the other one
 // has too and, in nats, the rarity of the rarest word that both have, and of the rarest word that only one has.
-func (m *matcher) describeTokens(x []float64, p pair) {
+func describeTokens(m *compare.Matcher, x []float64, p compare.Pair) {
 	const nats = 10 * record.WeightUnit
 	rarest := func(place int, token uint32) {
-		if !m.numbering.IsGram(token) {
-			x[place] = max(x[place], float64(m.weights[token])/nats)
+		if !m.Numbering.IsGram(token) {
+			x[place] = max(x[place], float64(m.Weights[token])/nats)
 		}
 	}
 	var both uint64
-	m.part(p, func(token uint32) { rarest(aloneA, token) }, func(token uint32) {
-		both += m.mass(token)
+	m.Part(p, func(token uint32) { rarest(aloneA, token) }, func(token uint32) {
+		both += m.Mass(token)
 		rarest(commonWord, token)
 	}, func(token uint32) { rarest(aloneB, token) })
-	x[containedA] = float64(both) / float64(max(1, m.sizes[0][p.a]))
-	x[containedB] = float64(both) / float64(max(1, m.sizes[1][p.b]))
+	x[containedA] = float64(both) / float64(max(1, m.Sizes[0][p.A]))
+	x[containedB] = float64(both) / float64(max(1, m.Sizes[1][p.B]))
 }
 
 // rivals are the two largest values of each record's candidates. In one table both ends of a
@@ -83,15 +85,15 @@ type rivals [2][]best2
 
 type best2 struct{ first, second float64 }
 
-func rivalsOf(c *comparison, value func(i int) float64) (r rivals) {
-	r[0] = nothingYet(c.left)
-	if r[1] = r[0]; c.right > 0 {
-		r[1] = nothingYet(c.right)
+func rivalsOf(c *compare.Comparison, value func(i int) float64) (r rivals) {
+	r[0] = nothingYet(c.Left)
+	if r[1] = r[0]; c.Right > 0 {
+		r[1] = nothingYet(c.Right)
 	}
-	for i, p := range c.pairs {
+	for i, p := range c.Pairs {
 		v := value(i)
-		r[0][p.a].add(v)
-		r[1][p.b].add(v)
+		r[0][p.A].add(v)
+		r[1][p.B].add(v)
 	}
 	return r
 }
@@ -124,8 +126,8 @@ func (r *rivals) ahead(side int, of uint32, value float64) float64 {
 // correct returns probabilities and ranks of the candidates by the weights that were learned from labels.
 func (e *examiner) correct(ctx context.Context, weights []float64) (probability, rank []float64, err error) {
 	d := e.describer()
-	probability, rank = make([]float64, len(d.pairs)), make([]float64, len(d.pairs))
-	err = parallel(ctx, len(e.matchers), len(d.pairs), 1024, func(worker int) func(from, to int) {
+	probability, rank = make([]float64, len(d.Pairs)), make([]float64, len(d.Pairs))
+	err = parallel.Ranges(ctx, len(e.matchers), len(d.Pairs), 1024, func(worker int) func(from, to int) {
 		x := make([]float64, d.features())
 		return func(from, to int) {
 			for i := from; i < to; i++ {

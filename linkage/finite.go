@@ -2,28 +2,20 @@ package linkage
 
 import (
 	"fmt"
-	"math"
 	"slices"
+
+	"github.com/alike-dev/alike/linkage/internal/model"
 )
 
-// keepFinite is the boundary that a learned model passes: nothing that is not finite decides about links, or is
-// written. No table is known to lead to such a model. If one does, what remains known is how similar records are: the
-// model is learned as if exactly the very similar pairs were the matches, with columns that share nothing.
-func (e *examiner) keepFinite() {
-	if e.model.finite() && finite(e.sampled) {
-		return
+// takeFitted takes the result of a fit, and says if it is not what was fitted.
+func (e *examiner) takeFitted(f *model.Fitted) {
+	e.model, e.sampled, e.calibrated, e.byKinds = f.Model, f.Probability, f.Calibrated, f.ByKinds
+	if f.ByKinds {
+		e.tell("what these records have most in common is not what makes them one thing, as with people of one household: " +
+			"matches agree in nearly everything that tells things apart")
 	}
-	e.shares = slices.Repeat([]float64{1}, len(e.shares))
-	e.calibrated = false
-	e.model, e.sampled = ofTwins(e.sample, e.shares)
-	e.tell(fmt.Sprintf("no model of these tables has finite numbers: records count as matches that are as similar as those with a similarity of %v or more", duplicate))
-}
-
-func (m *model) finite() bool {
-	return finite(m.evidence) && finite(m.share) && finite([]float64{m.prior})
-}
-
-// finite reports whether all numbers are finite.
-func finite(numbers []float64) bool {
-	return !slices.ContainsFunc(numbers, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
+	if f.Replaced {
+		e.shares = slices.Repeat([]float64{1}, len(e.shares))
+		e.tell(fmt.Sprintf("no model of these tables has finite numbers: records count as matches that are as similar as those with a similarity of %v or more", model.Duplicate))
+	}
 }

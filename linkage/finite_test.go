@@ -13,6 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/alike-dev/alike/linkage/internal/model"
 	"github.com/alike-dev/alike/measure"
 )
 
@@ -48,7 +49,7 @@ func TestColumnsThatAlwaysAgreeDoNotMakeEveryCandidateALink(t *testing.T) {
 func checkFinite(t testing.TB, r *Result) {
 	t.Helper()
 	for l := range r.Links.All() {
-		if !finite(l.Fields) || !finite([]float64{l.Similarity, l.Probability}) {
+		if !model.Finite(l.Fields) || !model.Finite([]float64{l.Similarity, l.Probability}) {
 			t.Fatalf("link %+v", l)
 		}
 	}
@@ -152,8 +153,7 @@ func TestNothingThatIsNotFiniteLeavesAModel(t *testing.T) {
 			c.Fields = append(c.Fields, Field{Left: fmt.Sprintf("c%d", len(c.Fields)), Weight: rapid.SampledFrom([]float64{1, 1e-300, 1000}).Draw(r, "weight")})
 		}
 		if rapid.Bool().Draw(r, "keys") {
-			manyRecords = 0
-			defer func() { manyRecords = 30_000 }()
+			c.limits.many = 1
 		}
 		switch rapid.IntRange(0, 2).Draw(r, "decision") {
 		case 1:
@@ -185,7 +185,7 @@ func learnFrom(t *testing.T, r *rapid.T, c Config, result *Result) {
 	if err != nil { // a table is empty
 		return
 	}
-	if q, ok := l.Ask(labels.Pairs, nil); ok && !finite([]float64{q.Probability}) {
+	if q, ok := l.Ask(labels.Pairs, nil); ok && !model.Finite([]float64{q.Probability}) {
 		r.Fatalf("question %+v", q)
 	}
 	m, err := l.Fit(labels)
@@ -222,13 +222,13 @@ func TestAModelThatIsNotFiniteIsReplaced(t *testing.T) {
 	}
 	e.shares[1] = math.NaN()
 	before := len(tables.result.Notes)
-	if err := e.learned("sample-x", func() error { return e.learn(t.Context(), e.sample.pairs) }); err != nil {
+	if err := e.learned("sample-x", func() error { return e.learn(t.Context(), e.sample.Pairs, false) }); err != nil {
 		t.Fatal(err)
 	}
 	if err := e.judge(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if !e.model.finite() || !finite(e.probability) {
+	if !e.model.Finite() || !model.Finite(e.probability) {
 		t.Error("the model is not finite")
 	}
 	if notes := tables.result.Notes[before:]; len(notes) != 1 || !strings.Contains(notes[0], notFiniteNote) {

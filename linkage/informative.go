@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/linkage/internal/compare"
 	"github.com/alike-dev/alike/record"
 )
 
@@ -54,7 +55,7 @@ func (s *sampledColumns) information() (tells []float64, tied []bool, ok bool) {
 	if len(likely) < leastLikely {
 		return nil, tied, false
 	}
-	var strangers []pair
+	var strangers []compare.Pair
 	for shift := 1; shift <= 3; shift++ {
 		strangers = append(strangers, s.apart(likely, shift)...)
 	}
@@ -72,9 +73,9 @@ func (s *sampledColumns) information() (tells []float64, tied []bool, ok bool) {
 }
 
 // apart returns the left records of pairs with the right ones of other pairs, so many places later.
-func (s *sampledColumns) apart(pairs []pair, shift int) (others []pair) {
+func (s *sampledColumns) apart(pairs []compare.Pair, shift int) (others []compare.Pair) {
 	for i, p := range pairs {
-		if q := (pair{p.a, pairs[(i+shift)%len(pairs)].b}); !s.one || q.a != q.b {
+		if q := (compare.Pair{A: p.A, B: pairs[(i+shift)%len(pairs)].B}); !s.one || q.A != q.B {
 			others = append(others, q)
 		}
 	}
@@ -84,7 +85,7 @@ func (s *sampledColumns) apart(pairs []pair, shift int) (others []pair) {
 // A wordColumn has, of the values of a column in both samples, the rarest word of each that both samples have; 0: none.
 type wordColumn struct {
 	left, right []uint32
-	ties        []pair // of records that have the same such word, the rarest words first
+	ties        []compare.Pair // of records that have the same such word, the rarest words first
 }
 
 // words returns the words of the pair k of columns.
@@ -117,7 +118,7 @@ func (s *sampledColumns) words(cutter *record.Cutter, k int) wordColumn {
 		for _, x := range a {
 			for _, y := range b {
 				if !s.one || x < y {
-					c.ties = append(c.ties, pair{x, y})
+					c.ties = append(c.ties, compare.Pair{A: x, B: y})
 				}
 			}
 		}
@@ -140,9 +141,9 @@ func rowsByWord(cutter *record.Cutter, rows [][][]byte, column int) map[uint64][
 }
 
 // agree calls visit for each of some pairs whose records have the same word in the column.
-func (c *wordColumn) agree(pairs []pair, visit func(i int)) {
+func (c *wordColumn) agree(pairs []compare.Pair, visit func(i int)) {
 	for i, p := range pairs {
-		if w := c.left[p.a]; w != 0 && w == c.right[p.b] {
+		if w := c.left[p.A]; w != 0 && w == c.right[p.B] {
 			visit(i)
 		}
 	}
@@ -150,8 +151,8 @@ func (c *wordColumn) agree(pairs []pair, visit func(i int)) {
 
 // likely returns the pairs that agree in most columns beyond the one that ties them, of the columns in which its ties
 // agree more often than chance explains.
-func (s *sampledColumns) likely(columns []wordColumn) []pair {
-	relations := map[pair]int{}
+func (s *sampledColumns) likely(columns []wordColumn) []compare.Pair {
+	relations := map[compare.Pair]int{}
 	for f := range columns {
 		ties := columns[f].ties
 		strangers := s.apart(ties, len(ties)/2)
@@ -168,8 +169,8 @@ func (s *sampledColumns) likely(columns []wordColumn) []pair {
 		}
 	}
 	found := slices.Collect(maps.Keys(relations))
-	place := func(p pair) uint64 { return hashing.Mix(uint64(p.a)<<32 | uint64(p.b)) }
-	slices.SortFunc(found, func(x, y pair) int {
+	place := func(p compare.Pair) uint64 { return hashing.Mix(uint64(p.A)<<32 | uint64(p.B)) }
+	slices.SortFunc(found, func(x, y compare.Pair) int {
 		return cmp.Or(cmp.Compare(relations[y], relations[x]), cmp.Compare(place(x), place(y)))
 	})
 	return found[:min(len(found), mostLikely)]
@@ -179,7 +180,7 @@ func (s *sampledColumns) likely(columns []wordColumn) []pair {
 type agreeing struct{ pairs, there, agree float64 }
 
 // agreement counts the pairs that agree in the pair k of columns: at least half of the tokens of the longer value are in the other.
-func (s *sampledColumns) agreement(cutter *record.Cutter, k int, pairs []pair) agreeing {
+func (s *sampledColumns) agreement(cutter *record.Cutter, k int, pairs []compare.Pair) agreeing {
 	c := agreeing{pairs: float64(len(pairs))}
 	var x, y []uint64
 	tokens := func(dst []uint64, value []byte) []uint64 {
@@ -188,8 +189,8 @@ func (s *sampledColumns) agreement(cutter *record.Cutter, k int, pairs []pair) a
 		return slices.Compact(dst)
 	}
 	for _, p := range pairs {
-		x = tokens(x, s.left[p.a][s.pairs[k][0]])
-		y = tokens(y, s.right[p.b][s.pairs[k][1]])
+		x = tokens(x, s.left[p.A][s.pairs[k][0]])
+		y = tokens(y, s.right[p.B][s.pairs[k][1]])
 		if len(x) == 0 || len(y) == 0 {
 			continue
 		}

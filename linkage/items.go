@@ -8,6 +8,8 @@ import (
 
 	"github.com/alike-dev/alike/candidates"
 	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/linkage/internal/compare"
+	"github.com/alike-dev/alike/linkage/internal/model"
 	"github.com/alike-dev/alike/record"
 )
 
@@ -121,7 +123,7 @@ func (t *tables) byKeys(c *Config, v *vocabulary) candidates.KeysConfig {
 func (t *tables) sharing(ctx context.Context, c *Config, v *vocabulary) (*candidates.Pairs, error) {
 	return t.findOnce(ctx, t.search(c, 0), "pairs-0", func() (*candidates.Pairs, error) {
 		k := t.byKeys(c, v)
-		k.Frequencies, k.Unfiltered = v.frequencies, c.Unfiltered
+		k.Frequencies, k.Unfiltered = v.frequencies, c.limits.unfiltered
 		t.result.Search = candidates.Summary{Method: candidates.ByKeys, Searched: int64(t.result.Left + t.result.Right)}
 		var right candidates.Items
 		if t.right != nil {
@@ -136,7 +138,7 @@ func (t *tables) sharingOnce(ctx context.Context, c *Config, v *vocabulary) (*ca
 	if t.sieved == nil {
 		return t.sharing(ctx, c, v)
 	}
-	if !c.Unfiltered {
+	if !c.limits.unfiltered {
 		t.result.Search.Dropped = int64(t.result.Left + t.result.Right - t.left.Rows() - t.right.Rows())
 	}
 	pairs := t.sieved.pairs
@@ -148,7 +150,7 @@ func (t *tables) sharingOnce(ctx context.Context, c *Config, v *vocabulary) (*ca
 const manyShare = 2
 
 // learnedFrom is about the number of records from whose candidates a model is learned.
-const learnedFrom = mostSampled / firstK
+const learnedFrom = model.MostSampled / firstK
 
 // someOf returns the numbers of about n records of a side, chosen by a hash of the number.
 func (t *tables) someOf(side, n int) (numbers []uint32) {
@@ -166,7 +168,7 @@ func (t *tables) someOf(side, n int) (numbers []uint32) {
 // it. All pairs that share a key would not do: most of them agree in just the two or three values of the key, so
 // they do not show how similar non-matches can be. The sample is from the smaller table, because hardly any
 // record of a much larger one has a match.
-func (t *tables) closest(ctx context.Context, c *Config, v *vocabulary) ([]pair, error) {
+func (t *tables) closest(ctx context.Context, c *Config, v *vocabulary) ([]compare.Pair, error) {
 	if t.sieved != nil {
 		return t.places(t.sieved.closest, 0, 1), nil
 	}
@@ -176,11 +178,11 @@ func (t *tables) closest(ctx context.Context, c *Config, v *vocabulary) ([]pair,
 	}
 	pairs, err := t.closestTo(ctx, c, v, t.someOf(side, learnedFrom), side, other)
 	for i, p := range pairs {
-		if side == 1 || other == 0 && p.a > p.b {
-			pairs[i] = pair{p.b, p.a}
+		if side == 1 || other == 0 && p.A > p.B {
+			pairs[i] = compare.Pair{A: p.B, B: p.A}
 		}
 	}
-	slices.SortFunc(pairs, func(x, y pair) int { return cmp.Or(cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b)) })
+	slices.SortFunc(pairs, func(x, y compare.Pair) int { return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B)) })
 	return slices.Compact(pairs), err
 }
 
@@ -194,7 +196,7 @@ func (t *tables) ofSide(side int, v *vocabulary) candidates.Items {
 
 // closestTo returns, for each of some records of one side, its pairs with the firstK records of the other side (or
 // of the same) that share most with it. Pairs have the numbers of records and are sorted by the first.
-func (t *tables) closestTo(ctx context.Context, c *Config, v *vocabulary, numbers []uint32, side, other int) ([]pair, error) {
+func (t *tables) closestTo(ctx context.Context, c *Config, v *vocabulary, numbers []uint32, side, other int) ([]compare.Pair, error) {
 	table := t.all()[side]
 	rows := make([]uint32, len(numbers))
 	for i, number := range numbers {
@@ -213,14 +215,14 @@ func (t *tables) closestTo(ctx context.Context, c *Config, v *vocabulary, number
 	if err != nil {
 		return nil, err
 	}
-	var pairs []pair
+	var pairs []compare.Pair
 	var of []candidates.Pair // the pairs of one record
 	take := func() {
 		slices.SortFunc(of, func(x, y candidates.Pair) int {
 			return cmp.Or(cmp.Compare(y.Score, x.Score), cmp.Compare(x.B, y.B))
 		})
 		for _, p := range of[:min(len(of), firstK)] {
-			pairs = append(pairs, pair{numbers[p.A], p.B})
+			pairs = append(pairs, compare.Pair{A: numbers[p.A], B: p.B})
 		}
 		of = of[:0]
 	}
@@ -240,10 +242,10 @@ func (t *tables) closestTo(ctx context.Context, c *Config, v *vocabulary, number
 }
 
 // places turns pairs of record numbers, of sides a and b, into pairs of rows.
-func (t *tables) places(numbers []pair, a, b int) []pair {
-	all, rows := t.all(), make([]pair, len(numbers))
+func (t *tables) places(numbers []compare.Pair, a, b int) []compare.Pair {
+	all, rows := t.all(), make([]compare.Pair, len(numbers))
 	for i, p := range numbers {
-		rows[i] = pair{all[a].Row(p.a), all[b].Row(p.b)}
+		rows[i] = compare.Pair{A: all[a].Row(p.A), B: all[b].Row(p.B)}
 	}
 	return rows
 }

@@ -344,11 +344,9 @@ func TestTablesOfFewOrEqualRecordsAreJoined(t *testing.T) {
 
 // TestManyRecordsAreJoinedByWhatTheyShare has candidates found as those of large tables are.
 func TestManyRecordsAreJoinedByWhatTheyShare(t *testing.T) {
-	manyRecords = 1000
-	defer func() { manyRecords = 30_000 }()
 	left, right := people(3000, 0.5)
 	matches := strings.Count(right, "\n") - strings.Count(right, "\nr") - 1
-	c := Config{Left: write(t, "l.csv", left), Right: write(t, "r.csv", right)}
+	c := Config{Left: write(t, "l.csv", left), Right: write(t, "r.csv", right), limits: limits{many: 1000}}
 	for _, threads := range []int{1, 3} {
 		c.Threads = threads
 		r := join(t, c)
@@ -363,7 +361,7 @@ func TestManyRecordsAreJoinedByWhatTheyShare(t *testing.T) {
 		}
 	}
 	truth := 0
-	r := join(t, Config{Left: write(t, "t.csv", left+strings.Join(rows, "\n")+"\n")})
+	r := join(t, Config{Left: write(t, "t.csv", left+strings.Join(rows, "\n")+"\n"), limits: limits{many: 1000}})
 	for l := range r.Links.All() {
 		if "b"+string(l.A) == string(l.B) {
 			truth++

@@ -9,6 +9,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/linkage/internal/compare"
 	"github.com/alike-dev/alike/record"
 )
 
@@ -41,14 +42,14 @@ func ReadKnown(ctx context.Context, path string, o corpus.Options) (links []Know
 
 // known is Config.Known by numbers of records.
 type known struct {
-	pairs  map[pair]bool
+	pairs  map[compare.Pair]bool
 	degree [2]map[uint32]int // known links of each record, left and right; one map for one table
 	absent int               // number of links with a record that is not there
 }
 
 // findKnown finds the records of known links. If several records have an id, it means all of them.
 func (t *tables) findKnown(links []Known) *known {
-	k := &known{pairs: map[pair]bool{}}
+	k := &known{pairs: map[compare.Pair]bool{}}
 	left := byID(t.left, links, func(l Known) []string { return t.sides(l.A, l.B) })
 	right := left
 	k.degree[0] = map[uint32]int{}
@@ -72,7 +73,7 @@ func (t *tables) findKnown(links []Known) *known {
 				if t.right == nil && a > b {
 					a, b = b, a
 				}
-				k.pairs[pair{a, b}] = true
+				k.pairs[compare.Pair{A: a, B: b}] = true
 			}
 		}
 	}
@@ -106,18 +107,18 @@ func byID(t *record.Table, links []Known, ids func(Known) []string) map[string][
 
 // free returns the candidates that may still become links: with Mutual and OneToOne those of two records without a
 // partner, with Best those of a left record without a partner, with All all except the known links.
-func (k *known) free(c *comparison, rule Match) *comparison {
-	rest := c.without()
-	for i, p := range c.pairs {
+func (k *known) free(c *compare.Comparison, rule Match) *compare.Comparison {
+	rest := c.Without()
+	for i, p := range c.Pairs {
 		taken := k.pairs[p]
 		switch rule {
 		case Mutual, OneToOne:
-			taken = k.degree[0][p.a] > 0 || k.degree[1][p.b] > 0
+			taken = k.degree[0][p.A] > 0 || k.degree[1][p.B] > 0
 		case Best:
-			taken = k.degree[0][p.a] > 0
+			taken = k.degree[0][p.A] > 0
 		}
 		if !taken {
-			rest.take(c, i)
+			rest.Take(c, i)
 		}
 	}
 	return rest

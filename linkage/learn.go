@@ -10,6 +10,8 @@ import (
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/logistic"
 	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/linkage/internal/compare"
+	"github.com/alike-dev/alike/linkage/internal/decide"
 	"github.com/alike-dev/alike/record"
 )
 
@@ -35,10 +37,10 @@ type Learner struct {
 	config Config
 	tables *tables
 	*describer
-	matcher *matcher
+	matcher *compare.Matcher
 	rows    [2]map[string]uint32
-	at      map[pair]int // candidates by their records
-	pool    *pool        // nil: no question was asked yet
+	at      map[compare.Pair]int // candidates by their records
+	pool    *pool                // nil: no question was asked yet
 }
 
 // NewLearner reads tables and compares candidates, as Join does. It does not use the configuration's Model,
@@ -56,8 +58,8 @@ func NewLearner(ctx context.Context, c Config) (*Learner, error) {
 	if err := errors.Join(err, t.memory.Close()); err != nil {
 		return nil, err
 	}
-	l := &Learner{ctx: ctx, config: c, tables: t, describer: e.describer(), matcher: e.matchers[0], at: make(map[pair]int, len(e.found.pairs))}
-	for i, p := range e.found.pairs {
+	l := &Learner{ctx: ctx, config: c, tables: t, describer: e.describer(), matcher: e.matchers[0], at: make(map[compare.Pair]int, len(e.found.Pairs))}
+	for i, p := range e.found.Pairs {
 		l.at[p] = i
 	}
 	l.rows[0] = rowsByID(t.left)
@@ -161,14 +163,14 @@ func (l *Learner) model(weights, probability, rank []float64) *Model {
 		m.Fields = append(m.Fields, c.Field)
 	}
 	b := l.examiner.model
-	m.Base = Base{Prior: b.prior, Share: b.share[:len(m.Fields)]}
-	for f := range b.width {
-		m.Base.Evidence = append(m.Base.Evidence, b.evidence[f*levels:(f+1)*levels])
+	m.Base = Base{Prior: b.Prior, Share: b.Share[:len(m.Fields)]}
+	for f := range b.Width {
+		m.Base.Evidence = append(m.Base.Evidence, b.Evidence[f*compare.Levels:(f+1)*compare.Levels])
 	}
 	for i, name := range featureNames(m.Fields) {
 		m.Weights = append(m.Weights, Weight{name, weights[i]})
 	}
-	m.Threshold = balance(l.tables.allowed(l.examiner, probability, rank), probability)
+	m.Threshold = decide.Balance(l.tables.allowed(l.examiner, probability, rank), probability)
 	return m
 }
 
@@ -193,7 +195,7 @@ func (t *taught) matches() (n int) {
 func (l *Learner) teach(labels Labels) *taught {
 	t := &taught{Observations: &logistic.Observations{Features: l.features()}}
 	says := map[int]bool{}                  // by candidate: whether it is a match
-	groups := cluster.New(l.left + l.right) // of records that labels connect
+	groups := cluster.New(l.Left + l.Right) // of records that labels connect
 	named := map[uint32]bool{}
 	for _, label := range labels.Pairs {
 		p, ok := l.pairOf(label)
@@ -208,13 +210,13 @@ func (l *Learner) teach(labels Labels) *taught {
 			t.missed++
 		}
 		if label.Match {
-			groups.Union(l.node(0, p.a), l.node(1, p.b))
-			named[l.node(0, p.a)], named[l.node(1, p.b)] = true, true
+			groups.Union(l.node(0, p.A), l.node(1, p.B))
+			named[l.node(0, p.A)], named[l.node(1, p.B)] = true, true
 		}
 	}
 	if labels.Complete {
-		for i, p := range l.pairs {
-			a, b := l.node(0, p.a), l.node(1, p.b)
+		for i, p := range l.Pairs {
+			a, b := l.node(0, p.A), l.node(1, p.B)
 			if _, said := says[i]; !said && (named[a] || named[b]) && groups.Find(a) != groups.Find(b) {
 				says[i] = false
 			}
@@ -222,18 +224,18 @@ func (l *Learner) teach(labels Labels) *taught {
 	}
 	x := make([]float64, l.features())
 	part := uint64((len(says) + mostLearned - 1) / mostLearned)
-	for i, p := range l.pairs {
+	for i, p := range l.Pairs {
 		match, said := says[i]
 		if !said {
 			continue
 		}
-		if hashing.Mix(uint64(p.a)<<32|uint64(p.b))>>32%part != 0 {
+		if hashing.Mix(uint64(p.A)<<32|uint64(p.B))>>32%part != 0 {
 			continue
 		}
 		l.describe(x, i, l.matcher)
 		t.Append(x, match)
 		t.candidates = append(t.candidates, i)
-		t.fold = append(t.fold, int(hashing.Mix(uint64(groups.Find(l.node(0, p.a)))+1)%folds))
+		t.fold = append(t.fold, int(hashing.Mix(uint64(groups.Find(l.node(0, p.A)))+1)%folds))
 	}
 	l.anchor(t, says)
 	return t
@@ -251,14 +253,14 @@ const (
 // very similar pairs; without anchors, the learned weights could give any probability to all other candidates.
 func (l *Learner) anchor(t *taught, says map[int]bool) {
 	wanted := min(len(t.candidates), mostAnchors)
-	part := uint64(max(1, len(l.pairs)/max(1, 2*wanted)))
+	part := uint64(max(1, len(l.Pairs)/max(1, 2*wanted)))
 	x := make([]float64, l.features())
-	for i, p := range l.pairs {
+	for i, p := range l.Pairs {
 		if len(t.fold)-len(t.candidates) == wanted {
 			return
 		}
 		_, said := says[i]
-		if said || logistic.Probability(l.rank[i]) > improbable || hashing.Mix(uint64(p.a)<<32|uint64(p.b)+1)>>32%part != 0 {
+		if said || logistic.Probability(l.rank[i]) > improbable || hashing.Mix(uint64(p.A)<<32|uint64(p.B)+1)>>32%part != 0 {
 			continue
 		}
 		l.describe(x, i, l.matcher)
@@ -278,20 +280,20 @@ func rowsByID(t *record.Table) map[string]uint32 {
 
 // node returns the number of a record among the records of both tables.
 func (l *Learner) node(side int, row uint32) uint32 {
-	if side == 1 && l.right > 0 {
-		return uint32(l.left) + row
+	if side == 1 && l.Right > 0 {
+		return uint32(l.Left) + row
 	}
 	return row
 }
 
 // pairOf returns the records that a label names.
-func (l *Learner) pairOf(label Label) (p pair, ok bool) {
+func (l *Learner) pairOf(label Label) (p compare.Pair, ok bool) {
 	a, okA := l.rows[0][label.A]
 	b, okB := l.rows[1][label.B]
-	if p = (pair{a, b}); l.right == 0 && a > b {
-		p = pair{b, a}
+	if p = (compare.Pair{A: a, B: b}); l.Right == 0 && a > b {
+		p = compare.Pair{A: b, B: a}
 	}
-	return p, okA && okB && (l.right > 0 || a != b)
+	return p, okA && okB && (l.Right > 0 || a != b)
 }
 
 // fit returns the weights learned from the observations outside of a fold.

@@ -196,7 +196,7 @@ func TestAModelIsReadAsItWasWrittenAndNothingElseIs(t *testing.T) {
 func FuzzReadModel(f *testing.F) {
 	f.Add([]byte(`{"alike_model":1,"fields":[{"left":"a"}],"base":{"share":[1],"evidence":[[],[]]}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if m, err := ReadModel(data); err == nil && m.base().width != len(m.Fields)+1 {
+		if m, err := ReadModel(data); err == nil && m.base().Width != len(m.Fields)+1 {
 			t.Errorf("%s is read", data)
 		}
 	})

@@ -8,6 +8,8 @@ import (
 
 	"github.com/alike-dev/alike/candidates"
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/linkage/internal/compare"
+	"github.com/alike-dev/alike/linkage/internal/model"
 )
 
 // Join finds the links between two tables, or within one. The links are the same for any number of threads.
@@ -41,6 +43,7 @@ func prepare(ctx context.Context, c *Config, keep bool) (*tables, error) {
 			c.Match = All
 		}
 	}
+	c.limits.complete()
 	return openTables(ctx, c, keep)
 }
 
@@ -62,22 +65,27 @@ func (t *tables) examine(ctx context.Context, c *Config) (*examiner, error) {
 	if err := t.holdAll(); err != nil {
 		return nil, err
 	}
-	whole, err := t.records(ctx, c)
+	in := t.input(c)
+	whole, err := compare.NewRecords(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	compare, err := t.newComparer(ctx, c)
+	comparer, err := compare.NewComparer(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	e := &examiner{comparer: compare, config: c, keeper: &t.keeper, matchers: whole.newMatchers(c.Threads), grown: t.mayHold}
+	e := &examiner{Comparer: comparer, config: c, keeper: &t.keeper, matchers: whole.NewMatchers(c.Threads), grown: t.mayHold}
+	e.sources = t.sourcesOf(c.Sources)
+	e.around = func(ctx context.Context, c *compare.Comparison) (*model.Surroundings, error) {
+		return t.surroundings(ctx, whole, e, c)
+	}
 	r := t.result
 	e.tell = func(note string) { r.Notes = append(r.Notes, note) }
 	r.matcher, r.only = e.matchers[0], t.left
-	if e.shares, err = compare.shares(ctx, c.Threads, t.counts()); err != nil {
+	if e.shares, err = comparer.Shares(ctx, c.Threads, t.counts(), c.limits.strangers); err != nil {
 		return nil, err
 	}
-	if r.Left+r.Right > manyRecords && c.Candidates == "" {
+	if r.Left+r.Right > c.limits.many && c.Candidates == "" {
 		err = t.findMany(ctx, e)
 	} else {
 		err = t.findFew(ctx, e, whole)
@@ -97,7 +105,7 @@ func (t *tables) examine(ctx context.Context, c *Config) (*examiner, error) {
 		return nil, err
 	}
 	e.judged = e.rank
-	var ch chance
+	var ch model.Chance
 	if c.exclusive() && t.right != nil && !c.bySimilarity() {
 		if ch, err = t.newChance(ctx, whole, e); err != nil {
 			return nil, err
@@ -109,7 +117,7 @@ func (t *tables) examine(ctx context.Context, c *Config) (*examiner, error) {
 	// Chance is measured by the scores of the model without labels. If labels have changed the model, the
 	// bound would undo the change, and would not fit the model's threshold.
 	if c.Model == nil || c.Model.Learned.Strength == 0 {
-		ch.bound(e.found, e.model, t.counts(), e.probability)
+		ch.Bound(e.found, e.model, t.counts(), e.probability)
 	}
 	return e, err
 }
@@ -128,13 +136,7 @@ func (t *tables) findMany(ctx context.Context, e *examiner) error {
 		if err != nil {
 			return err
 		}
-		if err := e.learn(ctx, sample); err != nil {
-			return err
-		}
-		if e.config.Model == nil {
-			e.calibrated = e.model.relearn(e.sample, e.rivals(ctx, e.sample), e.sampled)
-		}
-		return ctx.Err()
+		return e.learn(ctx, sample, true)
 	}); err != nil {
 		return err
 	}
@@ -146,7 +148,7 @@ func (t *tables) findMany(ctx context.Context, e *examiner) error {
 }
 
 // findFew finds and examines the candidates of few records.
-func (t *tables) findFew(ctx context.Context, e *examiner, whole *records) error {
+func (t *tables) findFew(ctx context.Context, e *examiner, whole *compare.Records) error {
 	for k := firstK; ; k *= 4 {
 		search := fmt.Sprintf("-%d", k)
 		pairs, err := t.findOnce(ctx, t.search(e.config, k), "pairs"+search, func() (*candidates.Pairs, error) { return t.nearest(ctx, e.config, whole, k) })
@@ -170,13 +172,13 @@ func (t *tables) findFew(ctx context.Context, e *examiner, whole *records) error
 }
 
 // crowded tells whether some records have so many matches among their k candidates that they may have more.
-func crowded(c *comparison, probability []float64, k int) bool {
-	degree := make([]float64, max(c.left, c.right))
+func crowded(c *compare.Comparison, probability []float64, k int) bool {
+	degree := make([]float64, max(c.Left, c.Right))
 	full := 0
-	for i, p := range c.pairs {
-		degree[p.a] += probability[i]
-		if c.right == 0 {
-			degree[p.b] += probability[i]
+	for i, p := range c.Pairs {
+		degree[p.A] += probability[i]
+		if c.Right == 0 {
+			degree[p.B] += probability[i]
 		}
 	}
 	for _, d := range degree {

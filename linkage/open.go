@@ -50,6 +50,11 @@ func findTables(ctx context.Context, c *Config) (left, right *source, err error)
 			return nil, nil, setting.Errorf("no table has the column %q (%s), there are: %s", name, setting.With, fault.List(left.columns))
 		}
 	}
+	for _, name := range c.Sources {
+		if !c.noSources() && !(slices.Contains(left.columns, name) && slices.Contains(right.columns, name)) {
+			return nil, nil, setting.Errorf("a table has no column %q (%s), there are: %s", name, setting.Source, fault.List(left.columns))
+		}
+	}
 	left.copied(c.Copies[0])
 	if right != left {
 		right.copied(c.Copies[1])
@@ -68,6 +73,9 @@ func (t *tables) read(ctx context.Context, c *Config, left, right *source, sieve
 	if c.Evidence > 0 {
 		t.numbering.Lookup = true
 		t.kept = withAll(t.kept, left.columns, right.columns)
+	}
+	if !c.noSources() {
+		t.kept = withAll(t.kept, c.Sources, nil)
 	}
 	skipped := func(p *corpus.Problem) error {
 		t.result.Skipped++
@@ -88,7 +96,7 @@ func (t *tables) read(ctx context.Context, c *Config, left, right *source, sieve
 	switch {
 	case c.Right == "":
 		order = order[:1]
-	case c.Candidates == "" && lopsided(bytesIn(left), bytesIn(right)):
+	case c.Candidates == "" && c.limits.lopsided(bytesIn(left), bytesIn(right)):
 		order = []int{1, 0} // the smaller table numbers the items, so numbers do not depend on the rows held of the other one
 	}
 	for _, side := range order {
@@ -108,7 +116,7 @@ func (r *reading) read(ctx context.Context, side int) error {
 		if err != nil {
 			return err
 		}
-		if lopsided(int64(x.rows), int64(r.table(1-side).Rows())) && x.rows > manyRecords {
+		if l := &r.config.limits; l.lopsided(int64(x.rows), int64(r.table(1-side).Rows())) && x.rows > l.many {
 			return r.sieve(ctx, side, x, repeated)
 		}
 		skipped = toldAlready
@@ -129,7 +137,7 @@ func (r *reading) maySieve(side int) bool {
 	c := r.config
 	small := r.table(1 - side)
 	return r.sieves && small != nil && small.Rows() > 0 && c.Candidates == "" && len(c.Known) == 0 &&
-		lopsided(bytesIn(r.sources[side]), bytesIn(r.sources[1-side]))
+		c.limits.lopsided(bytesIn(r.sources[side]), bytesIn(r.sources[1-side]))
 }
 
 // bytesIn returns the bytes of a table's files.
@@ -143,8 +151,5 @@ func bytesIn(s *source) (n int64) {
 	return n
 }
 
-// muchLarger is the least ratio, in records and in bytes, of a table that is held in part to the other one.
-var muchLarger int64 = 50 // tests take fewer
-
 // lopsided tells whether the larger table is so much larger, in records or bytes, that only a part of it is held.
-func lopsided(large, small int64) bool { return large >= muchLarger*small }
+func (l *limits) lopsided(large, small int64) bool { return large >= l.muchLarger*small }

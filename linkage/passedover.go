@@ -2,7 +2,8 @@ package linkage
 
 import (
 	"fmt"
-	"slices"
+
+	"github.com/alike-dev/alike/linkage/internal/decide"
 )
 
 // manyPassedOver: there is a note if at least one record is passed over for every ten pairs. Of eight pairs of real
@@ -16,7 +17,7 @@ func (t *tables) noteSeveral(e *examiner, edges []int) {
 	if !e.config.exclusive() || t.right == nil {
 		return
 	}
-	pairs, left, right := e.passedOver(edges)
+	pairs, left, right := decide.PassedOver(e.found, e.model, edges)
 	note := func(records int, side, other, remedy string) {
 		if records > 0 && records*manyPassedOver >= pairs {
 			t.result.Notes = append(t.result.Notes, fmt.Sprintf(
@@ -26,36 +27,4 @@ func (t *tables) noteSeveral(e *examiner, edges []int) {
 	}
 	note(left, "left", "right", "match by best")
 	note(right, "right", "left", "exchange the tables and match by best")
-}
-
-// passedOver counts the records of either table that are passed over: they are in none of the edges, of which a record
-// has at most one, although their score with a record that is in one is at least the median score of the edges. pairs
-// is the number of edges that are more likely matches than not without regard to rivals; only these are considered.
-func (e *examiner) passedOver(edges []int) (pairs, left, right int) {
-	score := func(i int) float64 { return e.model.score(e.found.of(i)) }
-	takenA, takenB := make([]bool, e.found.left), make([]bool, e.found.right)
-	var scores []float64
-	for _, i := range edges {
-		if z := score(i); z > 0 {
-			p := e.found.pairs[i]
-			takenA[p.a], takenB[p.b] = true, true
-			scores = append(scores, z)
-		}
-	}
-	if len(scores) == 0 {
-		return 0, 0, 0
-	}
-	slices.Sort(scores)
-	median := scores[len(scores)/2]
-	passedA, passedB := map[uint32]bool{}, map[uint32]bool{}
-	for i, p := range e.found.pairs {
-		switch {
-		case takenA[p.a] == takenB[p.b] || score(i) < median:
-		case takenB[p.b]:
-			passedA[p.a] = true
-		default:
-			passedB[p.b] = true
-		}
-	}
-	return len(scores), len(passedA), len(passedB)
 }

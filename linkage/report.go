@@ -7,6 +7,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/linkage/internal/decide"
 )
 
 // String describes in a few lines what was done, and the estimated quality.
@@ -80,9 +81,6 @@ func counted(n int, word string) string {
 	return humanize.Comma(int64(n)) + " " + word
 }
 
-// largeDifference is the difference from which both estimates are printed.
-const largeDifference = 0.05
-
 // Estimates says in words which share of the links is right, and which share of the matches was found, by the
 // estimates. It is empty if there are no links.
 func (r *Report) Estimates() string {
@@ -90,11 +88,11 @@ func (r *Report) Estimates() string {
 		return ""
 	}
 	right := fmt.Sprintf("%.1f %% of the links", 100*r.Precision)
-	if r.Precision-r.PrecisionLeast >= largeDifference {
+	if r.Precision-r.PrecisionLeast >= decide.LargeDifference {
 		right = fmt.Sprintf("%.0f %% of the links or more (%.1f %% if those that contradict each other are right)", 100*r.PrecisionLeast, 100*r.Precision)
 	}
 	found := fmt.Sprintf("%.1f %%", 100*r.Recall)
-	if r.RecallMost-r.Recall >= largeDifference {
+	if r.RecallMost-r.Recall >= decide.LargeDifference {
 		found = fmt.Sprintf("%.0f %% to %.0f %%", 100*r.Recall, 100*r.RecallMost)
 	}
 	return fmt.Sprintf("likely right: %s; likely found: %s of the matches", right, found)

@@ -2,9 +2,19 @@ package linkage
 
 import (
 	"github.com/alike-dev/alike/candidates"
+	"github.com/alike-dev/alike/internal/assignment"
 	"github.com/alike-dev/alike/internal/resume"
+	"github.com/alike-dev/alike/linkage/internal/compare"
+	"github.com/alike-dev/alike/linkage/internal/decide"
 	"github.com/alike-dev/alike/record"
 )
+
+// Assignment says how the links of OneToOne were chosen: the number of connected groups of records,
+// and how many of these were solved greedily.
+type Assignment = assignment.Summary
+
+// Assigned is the largest number of records in a connected component whose links are chosen together.
+const Assigned = decide.Assigned
 
 // A Column says how a pair of columns was used.
 type Column struct {
@@ -23,9 +33,10 @@ type Result struct {
 	Evidence   Evidence
 	Search     candidates.Summary
 	Links      Links
+	Entities   *Entities // of Config.Clusters; nil: none were asked for
 
 	log     *resume.Log
-	matcher *matcher // nil: a table is empty
+	matcher *compare.Matcher // nil: a table is empty
 	only    *record.Table
 }
 
@@ -52,7 +63,7 @@ type Unused struct {
 // Similarity returns the similarity of any two records of the only table, by their numbers (see Link.RowA), as
 // Link.Similarity has it. One goroutine at a time may call it.
 func (r *Result) Similarity(a, b int) float64 {
-	return r.matcher.similarity(pair{uint32(a), uint32(b)})
+	return r.matcher.Similarity(compare.Pair{A: uint32(a), B: uint32(b)})
 }
 
 // ID returns the id of a record of the only table by its number.

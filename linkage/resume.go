@@ -25,13 +25,7 @@ import (
 // continues after the last note of each kind.
 
 // joinVersion changes with the form of the notes. A work folder refuses a join of another version.
-const joinVersion = "3"
-
-// Tests ask for a note of every batch, and end a join after some note.
-var (
-	noteDue   func() bool // nil: now and then
-	afterNote = func(kind string) error { return nil }
-)
+const joinVersion = "4"
 
 // settings returns all settings that the notes of a join depend on. TestEverySettingOfAJoinIsInItsFingerprint checks
 // that none is missing.
@@ -48,6 +42,7 @@ func (c *Config) settings(tables ...*source) iter.Seq[journal.Setting] {
 		{Name: string(setting.MaxRecord), Value: fmt.Sprint(c.Corpus.MaxRecord)},
 		{Name: "columns of ids", Value: fmt.Sprintf("%q %q", c.LeftID, c.RightID)},
 		{Name: string(setting.Field), Value: fmt.Sprintf("%+v", c.Fields)},
+		{Name: string(setting.Source), Value: fmt.Sprintf("%q", c.Sources)},
 		{Name: string(setting.Threshold), Value: fmt.Sprint(c.Threshold)},
 		{Name: string(setting.Precision), Value: fmt.Sprint(c.Precision)},
 		{Name: string(setting.Match), Value: string(c.Match)},
@@ -57,7 +52,7 @@ func (c *Config) settings(tables ...*source) iter.Seq[journal.Setting] {
 		{Name: "known links", Value: fmt.Sprintf("%016x", known)},
 		{Name: string(setting.IDF), Value: fmt.Sprint(c.IDF, c.Epsilon, c.Delta, c.Repetitions)},
 		{Name: string(setting.Measure), Value: c.Measure.String()},
-		{Name: string(setting.Candidates), Value: fmt.Sprint(c.Candidates, c.Unfiltered)},
+		{Name: string(setting.Candidates), Value: fmt.Sprint(c.Candidates, c.limits.unfiltered)},
 		{Name: string(setting.Recall), Value: fmt.Sprint(c.Recall)},
 		{Name: string(setting.OnError), Value: fmt.Sprint(c.Fail)},
 	}
@@ -82,6 +77,7 @@ func (c *Config) settings(tables ...*source) iter.Seq[journal.Setting] {
 type keeper struct {
 	log   *resume.Log
 	space *scratch.Space
+	after func(kind string) error // called after each note; nil: nothing is
 }
 
 // openKeeper opens the work folder, if there is one, of a join of two tables, or of one, which is
@@ -94,8 +90,8 @@ func openKeeper(ctx context.Context, c *Config, space *scratch.Space, left, righ
 	if left == right {
 		tables = tables[:1]
 	}
-	log, err := resume.Open(ctx, space, resume.Options{Folder: c.Work, Fresh: c.Fresh, Settings: c.settings(tables...), Due: noteDue})
-	return keeper{log, space}, err
+	log, err := resume.Open(ctx, space, resume.Options{Folder: c.Work, Fresh: c.Fresh, Settings: c.settings(tables...), Due: c.limits.noteDue})
+	return keeper{log, space, c.limits.afterNote}, err
 }
 
 // names returns the function that names the files of pairs to keep; nil if none are kept.
@@ -111,8 +107,8 @@ func (k *keeper) note(kind string, v any) error {
 	if k.log == nil {
 		return nil
 	}
-	if err := k.log.Note(kind, v); err != nil {
+	if err := k.log.Note(kind, v); err != nil || k.after == nil {
 		return err
 	}
-	return afterNote(kind)
+	return k.after(kind)
 }

@@ -16,19 +16,17 @@ import (
 
 var errKilled = errors.New("killed")
 
-// noting has joins note every batch, and end with errKilled after the given note; it returns what
-// they have noted.
-func noting(t *testing.T, killedAfter int) *[]string {
-	t.Helper()
+// noting has a join note every batch, and end with errKilled after the given note; it returns what
+// was noted.
+func noting(c *Config, killedAfter int) *[]string {
 	var kinds []string
-	noteDue = func() bool { return true }
-	afterNote = func(kind string) error {
+	c.limits.noteDue = func() bool { return true }
+	c.limits.afterNote = func(kind string) error {
 		if kinds = append(kinds, kind); len(kinds) == killedAfter {
 			return errKilled
 		}
 		return nil
 	}
-	t.Cleanup(func() { noteDue, afterNote = nil, func(string) error { return nil } })
 	return &kinds
 }
 
@@ -37,8 +35,6 @@ func outcome(r *Result) string {
 }
 
 func TestAJoinThatWasKilledGoesOnToTheSameLinks(t *testing.T) {
-	manyRecords, batch, muchLarger = 300, 600, 20
-	t.Cleanup(func() { manyRecords, batch, muchLarger = 30_000, 1<<17, 50 })
 	few, fewOthers := people(100, 0.8)
 	many, others := people(280, 0.8)
 	small, large := unequal(t)
@@ -50,8 +46,9 @@ func TestAJoinThatWasKilledGoesOnToTheSameLinks(t *testing.T) {
 		"many by similarity":            {Left: write(t, "l.csv", many), Right: write(t, "r.csv", others), Searching: Searching{Candidates: Exact}, Threshold: 0.5},
 	} {
 		t.Run(name, func(t *testing.T) {
+			c.limits = limits{many: 300, batch: 600, muchLarger: 20}
 			want := outcome(join(t, c))
-			all := noting(t, -1)
+			all := noting(&c, -1)
 			c.Work, c.Threads = filepath.Join(t.TempDir(), "work"), 2
 			r := join(t, c)
 			if outcome(r) != want {
@@ -67,12 +64,12 @@ func TestAJoinThatWasKilledGoesOnToTheSameLinks(t *testing.T) {
 				t.Fatal("nothing was noted")
 			}
 			for n := range len(*all) {
-				killed := noting(t, n+1)
+				killed := noting(&c, n+1)
 				c.Threads, c.Memory = 1+n%2, int64(n%3/2)*64<<20
 				if _, err := Join(t.Context(), c); !errors.Is(err, errKilled) {
 					t.Fatalf("after note %d: %v", n, err)
 				}
-				rest := noting(t, -1)
+				rest := noting(&c, -1)
 				r, err := Join(t.Context(), c)
 				if err != nil {
 					t.Fatal(err)
@@ -92,16 +89,14 @@ func TestAJoinThatWasKilledGoesOnToTheSameLinks(t *testing.T) {
 }
 
 func TestAJoinIsNotTakenForAnotherOne(t *testing.T) {
-	manyRecords = 100
-	t.Cleanup(func() { manyRecords = 30_000 })
 	l, x := people(150, 0.8)
-	c := Config{Left: write(t, "l.csv", l), Right: write(t, "r.csv", x), Work: filepath.Join(t.TempDir(), "work")}
+	c := Config{Left: write(t, "l.csv", l), Right: write(t, "r.csv", x), Work: filepath.Join(t.TempDir(), "work"), limits: limits{many: 100}}
 	begin := func() {
-		noting(t, 2)
+		noting(&c, 2)
 		if _, err := Join(t.Context(), c); !errors.Is(err, errKilled) {
 			t.Fatal(err)
 		}
-		noting(t, -1)
+		noting(&c, -1)
 	}
 	begin()
 	other := c
@@ -143,7 +138,8 @@ func TestEverySettingOfAJoinIsInItsFingerprint(t *testing.T) {
 	harmless := []string{
 		"Left", "Right", "Copies", "Corpus", // the files' names and states are in it, and how they are parsed
 		"Threads", "Memory", "Work", "Fresh", "OnSkip", // nothing depends on them
-		"Considered", "Evidence", // of what is noted nothing depends on them
+		"Considered", "Evidence", "Clusters", "Even", // of what is noted nothing depends on them
+		"limits", // nobody has others
 	}
 	text := func(c Config) (s string) {
 		for setting := range c.settings() {

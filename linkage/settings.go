@@ -75,10 +75,6 @@ const (
 type Searching struct {
 	Candidates Candidates `json:"candidates,omitempty"`
 	Recall     float64    `json:"recall,omitempty"` // recall of LSH at the threshold; 0: the default of package lsh
-	// Unfiltered sorts the keys of all records of two tables, not only the keys that pass a Bloom
-	// filter of the smaller table's. It costs time and disk space, and the links are the same
-	// bytes.
-	Unfiltered bool `json:"unfiltered,omitempty"`
 }
 
 // validate checks the settings of weights and comparisons.

@@ -93,9 +93,9 @@ func TestABloomFilterChangesNoLink(t *testing.T) {
 	c.Candidates = LSH
 	for range 2 {
 		filtered := join(t, c)
-		c.Unfiltered = true
+		c.limits.unfiltered = true
 		whole := join(t, c)
-		c.Unfiltered = false
+		c.limits.unfiltered = false
 		if !slices.Equal(knownOf(filtered), knownOf(whole)) || filtered.Candidates != whole.Candidates {
 			t.Errorf("%d links of %d candidates with the filter, %d of %d without", filtered.Links.Len(), filtered.Candidates, whole.Links.Len(), whole.Candidates)
 		}

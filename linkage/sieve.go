@@ -13,6 +13,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/linkage/internal/compare"
 	"github.com/alike-dev/alike/record"
 )
 
@@ -44,7 +45,7 @@ func (r *reading) sieve(ctx context.Context, side int, x *rowIndex, repeated uin
 	small := r.table(1 - side)
 	of := newRowSet(x.rows)
 	r.setRecords(side, x.rows)
-	for _, row := range r.someOf(side, sampledRecords) {
+	for _, row := range r.someOf(side, r.config.limits.own) {
 		of.add(row)
 	}
 	sample, err := r.held(ctx, side, x, of)
@@ -113,7 +114,7 @@ func (s *sieve) store(ctx context.Context, repeatedID uint64) error {
 	}
 	err := s.sources[s.side].scan(ctx, s.config.Threads, s.index, s.fields(), func() (func(uint32, *corpus.Record), func()) {
 		look := record.NewLookup(s.known, s.kinds, s.config.Repetitions, true)
-		counts, to := newCounter(df), itemWriter{to: s.stored}
+		counts, to := compare.NewCounter(df), itemWriter{to: s.stored}
 		var items []uint32
 		return func(row uint32, rec *corpus.Record) {
 				if repeatedID != 0 && len(rec.ID) > 0 && hashing.Bytes(rec.ID) == repeatedID {
@@ -121,11 +122,11 @@ func (s *sieve) store(ctx context.Context, repeatedID uint64) error {
 				}
 				items = s.found(items[:0], look, rec.Fields)
 				for _, x := range items {
-					counts.add(x)
+					counts.Add(x)
 				}
 				to.add(row, items)
 			}, func() {
-				counts.end()
+				counts.End()
 				to.flush()
 				failed = errors.Join(failed, to.err)
 			}
@@ -161,121 +162,54 @@ func (s *sieve) find(ctx context.Context, found *sieved) (rows rowSet, err error
 	if found.closest, err = s.closest(ctx, c, v); err != nil {
 		return nil, err
 	}
-	if found.own, err = s.closestTo(ctx, c, v, s.someOf(side, sampledRecords), side, side); err != nil {
+	if found.own, err = s.closestTo(ctx, c, v, s.someOf(side, c.limits.own), side, side); err != nil {
 		return nil, err
 	}
 	if found.pairs, err = s.sharing(ctx, c, v); err != nil {
 		return nil, err
 	}
 	rows = newRowSet(s.index.rows)
-	for p := range strangers(s.counts()) {
-		rows.add(p.of(side))
+	for p := range compare.Strangers(s.counts(), c.limits.strangers) {
+		rows.add(of(p, side))
 	}
 	for _, p := range found.closest {
-		rows.add(p.of(side))
+		rows.add(of(p, side))
 	}
 	for _, p := range found.own {
-		rows.add(p.a)
-		rows.add(p.b)
+		rows.add(p.A)
+		rows.add(p.B)
 	}
 	for p, err := range each(ctx, found.pairs) {
 		if err != nil {
 			return nil, errors.Join(err, found.pairs.Close())
 		}
-		rows.add(pair{p.A, p.B}.of(side))
+		rows.add(of(compare.Pair{A: p.A, B: p.B}, side))
 	}
 	return rows, nil
 }
 
 // of returns the record of the left or the right side.
-func (p pair) of(side int) uint32 { return [2]uint32{p.a, p.b}[side] }
+func of(p compare.Pair, side int) uint32 { return [2]uint32{p.A, p.B}[side] }
 
 // countRest counts the tokens and values of held rows in the rows that are not held.
 func (s *sieve) countRest(ctx context.Context, found *sieved, held *record.Table) error {
 	tokens, columns := s.numbering.Tokens(), len(s.kinds)
-	v := &found.survey
 	if err := s.memory.hold(s.before+s.numbering.Bytes()+int64(4*tokens*(columns+1)),
 		fmt.Sprintf("%s records of %s, and what the others have in common with them, take", humanize.Comma(int64(held.Rows())), fault.Shown(s.sources[s.side].name))); err != nil {
 		return err
 	}
-	*v = survey{records: make([]uint32, tokens), columns: make([][]uint32, columns), values: make([]int, columns), filled: make([]int, columns)}
-	for f := range v.columns {
-		v.columns[f] = make([]uint32, tokens)
-	}
+	found.rest = compare.NewRest(tokens, columns)
 	there := newRowSet(s.index.rows)
 	for row := range held.Rows() {
 		there.add(uint32(held.Number(row)))
 	}
 	return s.sources[s.side].scan(ctx, s.config.Threads, s.index, s.fields(), func() (func(uint32, *corpus.Record), func()) {
-		c := newRestCounter(v, &s.numbering)
+		c := compare.NewRestCounter(found.rest, &s.numbering)
 		look := record.NewLookup(&s.numbering, s.kinds, s.config.Repetitions, false)
 		return func(row uint32, rec *corpus.Record) {
 			if !there.has(row) {
-				c.add(look, rec.Fields)
+				c.Add(look, rec.Fields)
 			}
-		}, func() { c.end(v) }
+		}, func() { c.End(found.rest) }
 	})
-}
-
-// restCounter counts tokens and values of rows that are not held, on one goroutine.
-type restCounter struct {
-	records        counter
-	columns, rows  []counter // of each column: tokens of values without a number; values
-	values, filled []int
-	any            int
-	met            metTokens
-	tokens         []uint32
-}
-
-func newRestCounter(v *survey, n *record.Numbering) *restCounter {
-	c := &restCounter{records: newCounter(v.records), values: make([]int, len(v.values)), filled: make([]int, len(v.filled))}
-	for f, of := range v.columns {
-		c.columns = append(c.columns, newCounter(of))
-		c.rows = append(c.rows, newCounter(n.Column(f).Counts()))
-	}
-	return c
-}
-
-// add counts a row.
-func (c *restCounter) add(look *record.Lookup, values [][]byte) {
-	c.tokens = c.tokens[:0]
-	any := false
-	for f := range c.columns {
-		found := look.Find(f, values[f])
-		if found.Missing {
-			continue
-		}
-		any = true
-		c.filled[f]++
-		c.tokens = append(c.tokens, found.Tokens...)
-		if found.Value > 0 {
-			c.rows[f].add(found.Value - 1)
-			continue
-		}
-		c.values[f]++
-		for _, token := range found.Tokens {
-			c.columns[f].add(token)
-		}
-	}
-	if any {
-		c.any++
-	}
-	c.met.next()
-	for _, token := range c.tokens {
-		if c.met.add(token) {
-			c.records.add(token)
-		}
-	}
-}
-
-// end adds the counts to the survey.
-func (c *restCounter) end(v *survey) {
-	c.records.end()
-	for f := range c.columns {
-		c.columns[f].end()
-		c.rows[f].end()
-		v.values[f] += c.values[f]
-		v.filled[f] += c.filled[f]
-	}
-	v.any += c.any
 }

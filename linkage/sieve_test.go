@@ -34,8 +34,6 @@ func unequal(t *testing.T) (small, large string) {
 // TestRowsThatAreNotHeldChangeNothing holds a join that holds a part of the larger table against one that
 // holds all of it.
 func TestRowsThatAreNotHeldChangeNothing(t *testing.T) {
-	manyRecords, muchLarger, randomPairs = 300, 20, 100
-	t.Cleanup(func() { manyRecords, muchLarger, randomPairs = 30_000, 50, 200_000 })
 	small, large := unequal(t)
 	for name, change := range map[string]func(*Config){
 		"as it is":            func(c *Config) {},
@@ -50,7 +48,7 @@ func TestRowsThatAreNotHeldChangeNothing(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := Config{Left: small, Right: large, Threads: 1}
+			c := Config{Left: small, Right: large, Threads: 1, limits: limits{many: 300, muchLarger: 20, strangers: 100}}
 			change(&c)
 			said := func(c Config) (string, *Result) {
 				var skipped []string
@@ -59,12 +57,10 @@ func TestRowsThatAreNotHeldChangeNothing(t *testing.T) {
 				return fmt.Sprint(outcome(r), r.Left, r.Right, r.Skipped, skipped, r.Repeated, r.Notes, r.Evidence), r
 			}
 			got, part := said(c)
-			c.Unfiltered = true
+			c.limits.unfiltered = true
 			unfiltered, sorted := said(c)
-			ratio := muchLarger
-			muchLarger = 1 << 40
+			c.limits.muchLarger = 1 << 40
 			want, whole := said(c)
-			muchLarger = ratio
 			if got != want {
 				t.Errorf("%d links of %d candidates, and %d of %d if all is held\n%s\n%s", part.Links.Len(), part.Candidates, whole.Links.Len(), whole.Candidates, got, want)
 			}
@@ -120,21 +116,19 @@ func formed(r *rand.Rand) (small, large string) {
 // TestFormsOfValuesChangeNothing holds joins of values that are written in several ways against each other: with
 // a part of the larger table held, found with and without a filter, and with all of it held.
 func TestFormsOfValuesChangeNothing(t *testing.T) {
-	manyRecords, muchLarger, randomPairs, sampledRecords = 100, 5, 30, 20
-	t.Cleanup(func() { manyRecords, muchLarger, randomPairs, sampledRecords = 30_000, 50, 200_000, 5000 })
 	links := 0
 	for seed := range uint64(12) {
 		a, b := formed(rand.New(rand.NewPCG(seed, 3)))
 		c := Config{Left: write(t, "a.csv", a), Right: write(t, "b.csv", b), Threads: 2, Considered: true}
+		c.limits = limits{many: 100, muchLarger: 5, strangers: 30, own: 20}
 		if seed%2 > 0 {
 			c.Left, c.Right = c.Right, c.Left
 		}
 		got := join(t, c)
-		c.Unfiltered = true
+		c.limits.unfiltered = true
 		unfiltered := join(t, c)
-		muchLarger = 1 << 40
+		c.limits.muchLarger = 1 << 40
 		whole := join(t, c)
-		muchLarger = 5
 		if got.Search.Dropped == 0 || whole.Search.Dropped > 0 {
 			t.Errorf("seed %d: %d records dropped, %d if all are held", seed, got.Search.Dropped, whole.Search.Dropped)
 		}
@@ -151,11 +145,9 @@ func TestFormsOfValuesChangeNothing(t *testing.T) {
 
 // TestATableThatChangesBetweenItsReadingsEndsTheJoin writes to the larger table when its rows are counted.
 func TestATableThatChangesBetweenItsReadingsEndsTheJoin(t *testing.T) {
-	manyRecords, muchLarger = 300, 20
-	t.Cleanup(func() { manyRecords, muchLarger = 30_000, 50 })
 	small, large := unequal(t)
 	path := filepath.Join(large, "a.csv")
-	c := Config{Left: small, Right: large, Threads: 2}
+	c := Config{Left: small, Right: large, Threads: 2, limits: limits{many: 300, muchLarger: 20}}
 	c.OnSkip = func(*corpus.Problem) { // the line that is none is told of at the end of the first reading
 		content, err := os.ReadFile(path)
 		if err == nil {

@@ -1,9 +1,14 @@
 package linkage
 
+import (
+	"github.com/alike-dev/alike/linkage/internal/compare"
+	"github.com/alike-dev/alike/linkage/internal/model"
+)
+
 // holdAll sets the memory that the tables and the data about their values take from now on.
 func (t *tables) holdAll() error {
 	rows := t.result.Left + t.result.Right
-	b := t.numbering.Bytes() + t.sieved.bytes() + perFound*int64(min(mostSampled, 2*firstK*rows)) // candidates to learn from
+	b := t.numbering.Bytes() + t.sieved.bytes() + perFound*int64(min(model.MostSampled, 2*firstK*rows)) // candidates to learn from
 	for _, table := range t.all() {
 		b += table.Bytes() + 8*int64(table.Rows()) // the sizes of records
 	}
@@ -25,12 +30,12 @@ func (t *tables) holdAll() error {
 // and deciding.
 const perFound = 64
 
-func bytesOf(found *comparison) int64 {
-	return int64(cap(found.levels)) + perFound*int64(len(found.pairs))
+func bytesOf(found *compare.Comparison) int64 {
+	return int64(cap(found.Levels)) + perFound*int64(len(found.Pairs))
 }
 
 // mayHold returns an error if there is no memory for likely candidates, while candidates are read from a sorter, which
 // uses up to a quarter of the memory for sorting. Data about keys are no longer needed then.
-func (t *tables) mayHold(found *comparison) error {
+func (t *tables) mayHold(found *compare.Comparison) error {
 	return t.memory.check(t.memory.held-t.memory.keys+t.memory.sorting()/4+bytesOf(found), "the tables and their likely matches take")
 }

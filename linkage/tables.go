@@ -1,8 +1,10 @@
 package linkage
 
 import (
+	"math"
 	"slices"
 
+	"github.com/alike-dev/alike/linkage/internal/compare"
 	"github.com/alike-dev/alike/record"
 )
 
@@ -31,8 +33,8 @@ func (t *tables) all() []*record.Table {
 }
 
 // ids returns the ids of the records of a pair.
-func (t *tables) ids(p pair) (a, b string) {
-	return string(t.left.ID(int(p.a))), string(t.other().ID(int(p.b)))
+func (t *tables) ids(p compare.Pair) (a, b string) {
+	return string(t.left.ID(int(p.A))), string(t.other().ID(int(p.B)))
 }
 
 // other returns the right table, or the only one.
@@ -46,4 +48,19 @@ func (t *tables) other() *record.Table {
 // keptOf returns the value of a record in a column that was kept.
 func (t *tables) keptOf(table *record.Table, row uint32, column string) []byte {
 	return table.Kept(int(row), slices.Index(t.kept, column), len(t.kept))
+}
+
+// input returns what records are compared by.
+func (t *tables) input(c *Config) *compare.Input {
+	in := &compare.Input{
+		Left: t.left, Right: t.right, Numbering: &t.numbering, Rest: t.sieved.restOf(), Scale: c.scale(), Weigh: c.weigh,
+		Threads: c.Threads, Room: math.MaxInt64,
+	}
+	for _, column := range t.result.Columns {
+		in.Columns = append(in.Columns, column.Weight)
+	}
+	if sorting := t.memory.sorting(); sorting > 0 {
+		in.Room = sorting / 16
+	}
+	return in
 }

@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/alike-dev/alike/linkage/internal/compare"
+	"github.com/alike-dev/alike/linkage/internal/model"
 )
 
 // A Model is the result of learning from labels: which columns are compared and how, the evidence of each of their
@@ -83,8 +86,8 @@ func (m *Model) check() error {
 		return fmt.Errorf("the model's threshold is %v: take a probability from 0 to below 1", m.Threshold)
 	}
 	for _, e := range m.Base.Evidence {
-		if len(e) != levels {
-			return fmt.Errorf("the model has %d levels of a field, and this program knows %d: learn it again", len(e), levels)
+		if len(e) != compare.Levels {
+			return fmt.Errorf("the model has %d levels of a field, and this program knows %d: learn it again", len(e), compare.Levels)
 		}
 	}
 	names := featureNames(m.Fields)
@@ -133,8 +136,8 @@ func (m *Model) checkNumbers() (err error) {
 }
 
 // base returns the model without labels.
-func (m *Model) base() *model {
-	return &model{width: len(m.Fields) + 1, prior: m.Base.Prior, share: append(slices.Clone(m.Base.Share), 1), evidence: slices.Concat(m.Base.Evidence...)}
+func (m *Model) base() *model.Model {
+	return &model.Model{Width: len(m.Fields) + 1, Prior: m.Base.Prior, Share: append(slices.Clone(m.Base.Share), 1), Evidence: slices.Concat(m.Base.Evidence...)}
 }
 
 func (m *Model) weights() (w []float64) {

@@ -40,10 +40,12 @@ func canonicalNumber(dst, value []byte) (_ []byte, ok bool) {
 // canonicalDate appends the date in a normalised value as three numbers separated by spaces. A date
 // that ends with the year is reversed, so 24/06/1971 becomes "1971 06 24", and so does 06/24/1971, since no year has a
 // 24th month. What may be either, such as 03/04/1971, is read with the day first where the year is last: if the month
-// is meant to be first it has the same words in another order.
+// is meant to be first it has the same words in another order. Of a year with two digits after day and month the century
+// is that of 1930 to 2029, as in spreadsheets.
 func canonicalDate(dst, value []byte) (_ []byte, ok bool) {
 	var part [3]int
 	var length [3]int
+	var signs [3]byte // before the second and the third number
 	n := 0
 	for i := 0; i < len(value); {
 		if value[i] < '0' || value[i] > '9' {
@@ -53,6 +55,9 @@ func canonicalDate(dst, value []byte) (_ []byte, ok bool) {
 		start := i
 		for i < len(value) && '0' <= value[i] && value[i] <= '9' {
 			i++
+		}
+		if n > 0 && start > 0 {
+			signs[n-1] = value[start-1]
 		}
 		x, err := strconv.Atoi(string(value[start:i]))
 		if err != nil || n == 3 {
@@ -67,6 +72,8 @@ func canonicalDate(dst, value []byte) (_ []byte, ok bool) {
 	case n == 3 && length[0] == 4:
 	case n == 3 && length[2] == 4:
 		part[0], part[2] = part[2], part[0]
+	case n == 3 && length[2] == 2 && length[0] <= 2 && length[1] <= 2 && signs[0] == signs[1] && bytes.IndexByte([]byte("./-"), signs[0]) >= 0:
+		part[0], part[2] = century(part[2]), part[0]
 	default:
 		return nil, false
 	}
@@ -85,6 +92,14 @@ func canonicalDate(dst, value []byte) (_ []byte, ok bool) {
 		dst = strconv.AppendInt(dst, int64(x), 10)
 	}
 	return dst, true
+}
+
+// century returns a year of 1930 to 2029 by its last two digits.
+func century(year int) int {
+	if year < 30 {
+		return 2000 + year
+	}
+	return 1900 + year
 }
 
 // Shape guesses the kind of one value: Date, Number, Code (one word of letters and digits, with or

@@ -57,6 +57,11 @@ column of theirs is equal: columns, weights and decision come from the data, as 
 alike join; --field names the columns to compare. Then longest and shortest go by the
 bytes of all values, and the similarity in removed.csv is that of alike join.
 
+A cluster is split where its own pairs contradict it: pairs that were compared and rejected
+count against it, and two records of one are more likely the same than not. --cluster
+components takes all that links connect. --source COLUMN names the source of a record: one
+that has each thing once, so that no two of its records share a cluster.
+
   alike dedup customers.csv -o clean/ --records --keep longest`,
 	"index": `With --index the documents of an index come before those of the inputs: a document like
 one of them is removed, and so is one like a document that was kept before it. Kept
@@ -94,6 +99,7 @@ func (f *dedupFlags) add(own *pflag.FlagSet) {
 	own.StringVarP(&f.output, "output", "o", "", "`folder` for the output; must not exist or be empty")
 	addKeep(own, &f.keep)
 	f.clusters.add(own)
+	sayDefault(own, "cluster", components+"; of records "+held)
 	own.StringVar(&f.index, "index", "", "remove what is like a document of the index in this `folder`, and add what is kept; it is made if missing, and takes a part of --memory from the rest of the run")
 	own.BoolVar(&f.noSync, "no-sync", false, "do not wait until the output is on disk: done sooner, but lost or damaged if the power fails within seconds")
 	own.BoolVar(&f.idsOnly, "ids-only", false, "write only the ids of what is kept, kept.csv, and no records")
@@ -103,8 +109,12 @@ func (f *dedupFlags) add(own *pflag.FlagSet) {
 	sayDefaults(own)
 }
 
-// star is the choice of --cluster that is not the default.
-const star = "star"
+// The choices of --cluster.
+const (
+	components = "components" // the default for texts
+	star       = "star"
+	held       = "held" // the default for records
+)
 
 // clusterFlags are the flags that say what belongs to a cluster.
 type clusterFlags struct {
@@ -113,14 +123,19 @@ type clusterFlags struct {
 }
 
 func (f *clusterFlags) add(own *pflag.FlagSet) {
-	f.mode = choose("components", star)
+	f.mode = choose(components, star, held)
 	own.StringArrayVar(&f.against, "against", nil, "reference `input`: remove what is like a document of it; repeatable")
-	own.Var(&f.mode, "cluster", "components (all documents linked directly or through others) or star (only those similar to the kept document itself)")
+	own.Var(&f.mode, "cluster", "components (all documents linked directly or through others), star (only those similar to the kept document itself) or held (records: split where their own pairs contradict)")
 }
 
 // components tells whether clusters of components were asked for.
 func (f *clusterFlags) components(cmd *cobra.Command) bool {
-	return cmd.Flags().Changed("cluster") && f.mode.value != star
+	return cmd.Flags().Changed("cluster") && f.mode.value == components
+}
+
+// holds tells whether the clusters of records are those that hold.
+func (f *clusterFlags) holds(cmd *cobra.Command) bool {
+	return f.mode.value == held || !cmd.Flags().Changed("cluster")
 }
 
 // apply sets what belongs to a cluster, and which document of it is kept.
@@ -188,6 +203,9 @@ func (f *dedupFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if err := f.records.checkTexts(cmd.Flags()); err != nil {
 		return err
 	}
+	if f.clusters.mode.value == held {
+		return usagef("--cluster held is about the records of a table: give --records too, or take components or star")
+	}
 	c, err := f.config(cmd, args)
 	if err != nil {
 		return err
@@ -225,6 +243,7 @@ func (f *dedupFlags) runRecords(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	join.Clusters = f.clusters.holds(cmd)
 	c := alike.Config{OnError: dedup.OnError(f.input.onError.value), Timings: f.input.timings != "", Outputs: append(flags.writes(), noclobber.StandardError), Reads: flags.reads()}
 	if c.Timings {
 		c.Outputs = append(c.Outputs, f.input.timings)

@@ -55,7 +55,7 @@ func (f *joinFlags) joinConfig(cmd *cobra.Command, args []string) (c alike.JoinC
 		Left: args[0], LeftID: s.LeftID, RightID: s.RightID, Fields: s.Fields,
 		Corpus:    corpus.Options{Format: corpus.Format(f.format.value), MaxRecord: size},
 		Threshold: s.Threshold, Precision: s.Precision, Match: s.Match, Top: s.Top, With: s.With, Threads: f.threads,
-		Weighing: s.Weighing, Searching: s.Searching,
+		Sources: f.sources, Weighing: s.Weighing, Searching: s.Searching,
 		Considered: f.truth != "", Evidence: f.evidence(), Fail: dedup.OnError(f.onError.value) == dedup.OnErrorFail,
 	}
 	if len(args) > 1 {

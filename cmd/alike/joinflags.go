@@ -25,6 +25,7 @@ type joinFlags struct {
 	rightID     string
 	threshold   string
 	precision   float64
+	sources     []string
 	match       choice
 	top         int
 	with        []string
@@ -55,6 +56,7 @@ func (f *joinFlags) add(flags *pflag.FlagSet) {
 	f.addTables(flags)
 	addSkipped(flags, &f.skipped)
 	f.addDecision(flags)
+	addSource(flags, &f.sources)
 	f.addWith(flags)
 	f.weigh.add(flags)
 	flags.StringVar(&f.known, "against-links", "", "`file` of known links, such as an earlier output: only new ones are looked for")
@@ -138,6 +140,11 @@ func parseField(spec string) (f linkage.Field, err error) {
 		return f, usagef("--field is %q: take NAME, NAME:WEIGHT:TOKENS or LEFT=RIGHT", spec)
 	}
 	return f, nil
+}
+
+// addSource adds the flag of the columns that name sources.
+func addSource(flags *pflag.FlagSet, to *[]string) {
+	flags.StringArrayVar(to, "source", nil, "of records: `column` that names the source of each; a source has a thing once, so its records are not linked; repeatable")
 }
 
 // evidence returns how many pairs are explained.

@@ -125,6 +125,9 @@ func (own *planFlags) run(cmd *cobra.Command, command string, flags *corpusFlags
 	}
 	c.Work, c.Memory = nil, 0
 	if command == stage.Dedup {
+		if own.clusters.mode.value == held {
+			return usagef("--cluster held is not for plans: take components or star, or alike dedup --records")
+		}
 		if err := own.clusters.apply(cmd, own.keep, &c); err != nil {
 			return err
 		}

@@ -30,6 +30,7 @@ var flags = map[setting.Name]string{
 	setting.TextField:   "--text-field",
 	setting.Top:         "--top",
 	setting.Truth:       "--truth",
+	setting.Source:      "--source",
 	setting.With:        "--with",
 	setting.Work:        "--work",
 }

@@ -85,3 +85,26 @@ func roomOf(name string) (room string, ok bool) {
 	}
 	return strings.CutPrefix(name, "dedup/internal/")
 }
+
+// roomsOfLinkage are package linkage and the packages below it, each above those that it may import.
+var roomsOfLinkage = []string{"linkage", "linkage/internal/decide", "linkage/internal/model", "linkage/internal/compare", "linkage/internal/parallel"}
+
+func TestTheRoomsOfLinkageImportWhatIsBelow(t *testing.T) {
+	found := 0
+	for _, p := range listPackages(t) {
+		name, _ := p.name()
+		at := slices.Index(roomsOfLinkage, name)
+		if at < 0 {
+			continue
+		}
+		found++
+		for _, i := range p.Imports {
+			if of, _ := within(i); slices.Contains(roomsOfLinkage[:at], of) {
+				t.Errorf("%s imports %s, which is above it", name, of)
+			}
+		}
+	}
+	if found != len(roomsOfLinkage) {
+		t.Errorf("%d of the %d rooms of linkage are there", found, len(roomsOfLinkage))
+	}
+}

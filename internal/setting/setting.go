@@ -62,6 +62,7 @@ const (
 	Seed            Name = "Seed"
 	Shared          Name = "Shared"
 	ShingleHash     Name = "ShingleHash"
+	Source          Name = "Source"
 	Star            Name = "Star"
 	StopWords       Name = "StopWords"
 	StripDiacritics Name = "StripDiacritics"
@@ -82,7 +83,7 @@ const (
 var Names = []Name{
 	Banding, Bits, BucketCap, Candidates, Containment, Distance, Field, Fold, Format, Fresh, Hash, Header, IDF, IDField,
 	Keep, Keys, Late, Match, MaxRecord, Measure, Memory, MinBands, MinLength, Model, NGram, NoSync, Normalize, OnError,
-	Permutations, Pipe, Precision, Preset, Recall, Refresh, Repetitions, Rows, Scheme, Seed, Shared, ShingleHash, Star,
+	Permutations, Pipe, Precision, Preset, Recall, Refresh, Repetitions, Rows, Scheme, Seed, Shared, ShingleHash, Source, Star,
 	StopWords, StripDiacritics, TagPrefix, TextField, Threshold, Tokens, Top, Truth, Verify, Window, WindowDocs, With,
 	Work,
 }

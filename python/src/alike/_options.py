@@ -252,6 +252,7 @@ DEFAULTS: Mapping[str, Any] = {
     "partitions": None,
     "records": False,
     "field": None,
+    "source": None,
     "match": "mutual",
     "config": None,
     "precision": None,

@@ -1,0 +1,39 @@
+package linkage
+
+import (
+	"context"
+
+	"github.com/alike-dev/alike/linkage/internal/entities"
+	"github.com/alike-dev/alike/linkage/internal/model"
+)
+
+// A Cluster is records of one table that are one thing, see Config.Clusters. Members and the ends of pairs are
+// numbers of records as in Link.RowA; Evidence of pairs is in nats.
+type Cluster = entities.Cluster
+
+// Entities are the clusters of one table. Right, RightAlone, Pairs and Matches are expected numbers of pairs.
+type Entities = entities.Result
+
+// cluster groups the records of the only table. Without a rule of the configuration the cut has the best expected F1
+// of the closed clusters.
+func (t *tables) cluster(ctx context.Context, e *examiner, edges []int) (*Entities, error) {
+	c := e.config
+	g := &entities.Graph{Records: t.left.Rows(), Pairs: make([]entities.Pair, len(e.found.Pairs)), Sources: e.sources.ofLeft()}
+	for i, p := range e.found.Pairs {
+		g.Pairs[i] = entities.Pair{A: p.A, B: p.B, Evidence: model.LogOdds(e.probability[i])}
+		if c.Threshold > 0 { // it decides about each pair: no link is evidence against, and nothing else is for
+			g.Pairs[i].Evidence = min(g.Pairs[i].Evidence, -1)
+		}
+	}
+	if c.Threshold > 0 {
+		for _, i := range edges {
+			g.Pairs[i].Evidence = max(1, model.LogOdds(e.probability[i]))
+		}
+	}
+	o := entities.Options{Precision: c.Precision, Even: c.Even, Threads: c.Threads}
+	if c.Model != nil && c.Threshold == 0 && c.Precision == 0 {
+		least := max(entities.Least, model.LogOdds(c.Model.Threshold))
+		o.Cut = &least
+	}
+	return entities.Find(ctx, g, o)
+}

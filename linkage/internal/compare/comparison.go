@@ -1,0 +1,63 @@
+package compare
+
+// Level is the similarity of two values, or of two records, in steps: 0 if one is missing, 1…10 for tenths of
+// the similarity from 0 on, and equal for the same tokens in any order. Equal values of a column have, by their
+// rarity, levels from equal to equal+mostRarity.
+type Level = uint8
+
+const (
+	Missing    Level = 0
+	Equal      Level = 11
+	mostRarity       = 15
+	Levels           = int(Equal) + mostRarity + 1
+)
+
+// LevelOf returns the level of a similarity.
+func LevelOf(similarity float64) Level {
+	if similarity >= 0.9999 {
+		return Equal
+	}
+	return 1 + Level(similarity*10)
+}
+
+// wholeLevel returns the level of the similarity of two records, in steps of a twentieth.
+func wholeLevel(similarity float64) Level { return 1 + Level(similarity*20) }
+
+// Pair is a candidate: record a of the left table and b of the right one, or a < b of the
+// only one.
+type Pair struct{ A, B uint32 }
+
+// Comparison has the results of comparing candidates.
+type Comparison struct {
+	Pairs  []Pair
+	Levels []Level   // of each pair: of each column, then of the records as a whole
+	Wholes []float32 // similarity of the records
+	Width  int       // columns + 1
+	Left   int       // records of the left table, of the only one
+	Right  int       // of the right table; 0: there is none
+}
+
+func (c *Comparison) Of(i int) []Level { return c.Levels[i*c.Width : (i+1)*c.Width] }
+
+// Without returns a comparison of the same tables that has no candidates yet.
+func (c *Comparison) Without() *Comparison {
+	return &Comparison{Width: c.Width, Left: c.Left, Right: c.Right}
+}
+
+// Take appends candidate i of another comparison of the same tables.
+func (c *Comparison) Take(from *Comparison, i int) {
+	c.Pairs = append(c.Pairs, from.Pairs[i])
+	c.Levels = append(c.Levels, from.Of(i)...)
+	c.Wholes = append(c.Wholes, from.Wholes[i])
+}
+
+// Agreement returns the mean similarity of the columns in which both records of a pair have a value.
+func (c *Comparison) Agreement(i int) float64 {
+	there, total := 0.0, 0.0
+	for _, l := range c.Of(i)[:c.Width-1] {
+		if l != Missing {
+			there, total = there+1, total+float64(min(l, Equal)-1)/10
+		}
+	}
+	return total / max(there, 1)
+}

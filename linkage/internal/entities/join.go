@@ -1,0 +1,215 @@
+package entities
+
+import (
+	"context"
+	"math"
+	"slices"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// A join is one step of a group: two clusters became one.
+type join struct {
+	a, b     uint32  // a record of each
+	evidence float64 // mean; +∞: somebody has said that they are the same
+	pairs    float64 // between the two
+	best     Pair    // the strongest of them
+}
+
+// A tree is the joins of a group, in falling order of evidence, and the verdicts that could not be kept.
+type tree struct {
+	joins   []join
+	refused [][2]uint32
+}
+
+// joinAll joins the records of all groups.
+func joinAll(ctx context.Context, g *Graph, groups *groups, threads int) ([]tree, error) {
+	trees := make([]tree, len(groups.list))
+	const atOnce = 64
+	var next atomic.Int64
+	workers, ctx := errgroup.WithContext(ctx)
+	for range threads {
+		workers.Go(func() error {
+			for {
+				from := int(next.Add(atOnce)) - atOnce
+				if from >= len(trees) {
+					return nil
+				}
+				for i := from; i < min(from+atOnce, len(trees)); i++ {
+					if ctx.Err() != nil {
+						return ctx.Err()
+					}
+					trees[i] = newJoiner(g, groups, i).run(ctx)
+				}
+			}
+		})
+	}
+	return trees, workers.Wait()
+}
+
+// A joiner joins the clusters of one group. Records are numbered within the group.
+//
+// Clusters are sets of a union-find forest. edges has every edge once, by the roots of its two ends. near lists the
+// other ends of a root's edges; some have become part of another root. When two clusters are joined, the edges of the
+// one that has fewer are moved. The queue has an upper bound of each edge's evidence, because joins never raise the
+// larger of two means; what comes out with another value than it has now is put back.
+type joiner struct {
+	g      *Graph
+	group  *group
+	place  []uint32 // see groups
+	parent []uint32
+	size   []int64
+	first  []uint32 // smallest record of a root: names do not depend on the order of pairs
+	near   [][]uint32
+	edges  *edges
+	source [][]uint32 // of a root's records, ascending; nil: sources do not matter
+	queue  queue
+}
+
+func newJoiner(g *Graph, all *groups, number int) *joiner {
+	of := &all.list[number]
+	n := len(of.records)
+	j := &joiner{g: g, group: of, place: all.place, parent: make([]uint32, n), size: make([]int64, n), first: make([]uint32, n),
+		near: make([][]uint32, n), edges: newEdges(len(of.pairs) + len(of.different))}
+	for i := range n {
+		j.parent[i], j.first[i], j.size[i] = uint32(i), uint32(i), 1
+	}
+	if g.Sources != nil {
+		j.source = make([][]uint32, n)
+		for i, r := range of.records {
+			if s := g.Sources[r]; s != 0 {
+				j.source[i] = []uint32{s}
+			}
+		}
+	}
+	for _, i := range of.pairs {
+		p := g.Pairs[i]
+		j.add(j.place[p.A], j.place[p.B], edge{sum: steps(p.Evidence), compared: 1, best: i})
+	}
+	for _, p := range of.different {
+		j.add(j.place[p[0]], j.place[p[1]], edge{best: none, different: true})
+	}
+	return j
+}
+
+func (j *joiner) find(x uint32) uint32 {
+	for j.parent[x] != x {
+		j.parent[x] = j.parent[j.parent[x]]
+		x = j.parent[x]
+	}
+	return x
+}
+
+// add adds an edge between two roots to what is known already.
+func (j *joiner) add(a, b uint32, e edge) {
+	if old := j.edges.get(a, b); old != nil {
+		old.sum, old.compared, old.different = old.sum+e.sum, old.compared+e.compared, old.different || e.different
+		if j.stronger(e.best, old.best) {
+			old.best = e.best
+		}
+		return
+	}
+	j.near[a], j.near[b] = append(j.near[a], b), append(j.near[b], a)
+	e.ends = key(a, b)
+	j.edges.put(e)
+}
+
+// stronger tells whether a pair says more than another one; of equal ones the first records decide.
+func (j *joiner) stronger(x, y uint32) bool {
+	if x == none || y == none {
+		return y == none
+	}
+	p, q := j.g.Pairs[x], j.g.Pairs[y]
+	if p.Evidence != q.Evidence {
+		return p.Evidence > q.Evidence
+	}
+	return key(p.A, p.B) < key(q.A, q.B)
+}
+
+// run joins clusters until no mean is above Least or the context has ended.
+func (j *joiner) run(ctx context.Context) (t tree) {
+	for _, p := range j.group.same {
+		a, b := j.find(j.place[p[0]]), j.find(j.place[p[1]])
+		if e := j.edges.get(a, b); a != b && e != nil && e.different {
+			t.refused = append(t.refused, p)
+		} else if a != b {
+			t.joins = append(t.joins, j.join(a, b, math.Inf(1), Pair{p[0], p[1], math.Inf(1)}))
+		}
+	}
+	for _, e := range j.edges.list {
+		if a, b := uint32(e.ends>>32), uint32(e.ends); j.find(a) == a && j.find(b) == b {
+			if now := j.entry(a, b, &e); now.evidence > Least {
+				j.queue = append(j.queue, now)
+			}
+		}
+	}
+	j.queue.order()
+	for n := 0; len(j.queue) > 0 && (n%1024 != 0 || ctx.Err() == nil); n++ {
+		top := j.queue.pop()
+		a, b := j.find(top.a), j.find(top.b)
+		if a == b {
+			continue
+		}
+		e := j.edges.get(a, b) // that of the clusters which these have become
+		switch now := j.entry(a, b, e); {
+		case now.evidence <= Least:
+		case now != top:
+			j.queue.push(now)
+		case e.different || j.conflict(a, b):
+			// They stay apart, and so do all clusters that they become part of.
+		default:
+			t.joins = append(t.joins, j.join(a, b, now.evidence, j.g.Pairs[e.best]))
+		}
+	}
+	return t
+}
+
+// entry returns the edge between two roots as it is in the queue.
+func (j *joiner) entry(a, b uint32, e *edge) entry {
+	all := j.size[a] * j.size[b]
+	mean := (float64(e.sum)*unit + Uncompared*float64(all-int64(e.compared))) / float64(all)
+	a, b = j.first[a], j.first[b]
+	return entry{mean, min(a, b), max(a, b)}
+}
+
+// conflict tells whether two clusters have records of one source.
+func (j *joiner) conflict(a, b uint32) bool {
+	if j.source == nil {
+		return false
+	}
+	x, y := j.source[a], j.source[b]
+	for len(x) > 0 && len(y) > 0 {
+		switch {
+		case x[0] == y[0]:
+			return true
+		case x[0] < y[0]:
+			x = x[1:]
+		default:
+			y = y[1:]
+		}
+	}
+	return false
+}
+
+// join makes one cluster of two roots.
+func (j *joiner) join(a, b uint32, evidence float64, best Pair) join {
+	done := join{j.group.records[a], j.group.records[b], evidence, float64(j.size[a] * j.size[b]), best}
+	if len(j.near[a]) < len(j.near[b]) {
+		a, b = b, a
+	}
+	j.parent[b], j.first[a] = a, min(j.first[a], j.first[b])
+	j.size[a] += j.size[b]
+	for _, n := range j.near[b] {
+		if n != a && j.parent[n] == n {
+			j.add(a, n, *j.edges.get(b, n))
+		}
+	}
+	j.near[b] = nil
+	if j.source != nil {
+		j.source[a] = append(j.source[a], j.source[b]...)
+		slices.Sort(j.source[a])
+		j.source[b] = nil
+	}
+	return done
+}

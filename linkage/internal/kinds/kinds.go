@@ -1,0 +1,299 @@
+// Package kinds finds the kinds of pairs among candidates: one person, members of one household, namesakes, and so on.
+//
+// Candidates are a mixture of kinds. Within a kind the agreement of one column says nothing about that of another; what
+// two columns have in common is the kind. So the kinds show in how often columns agree together, with no labels: latent
+// class analysis (P. Lazarsfeld, N. Henry, "Latent Structure Analysis", 1968), fitted by expectation and maximisation,
+// with the number of kinds that the Bayesian information criterion supports (G. Schwarz, "Estimating the dimension of a
+// model", Annals of Statistics 1978).
+package kinds
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/alike-dev/alike/internal/hashing"
+)
+
+// Grades of the agreement of two values. A missing value tells nothing.
+const (
+	Missing = iota
+	Far
+	Near
+	Equal
+	grades
+)
+
+// A Mixture has the kinds of pairs, the most frequent first.
+type Mixture struct {
+	Columns int
+	Share   []float64   // of each kind among the candidates
+	Grade   [][]float64 // of each kind: frequency of grade g of column f among pairs that have values, at f·4+g
+	BIC     float64
+}
+
+// Agreement returns how often the values of a column are equal or near in pairs of a kind, given that both are there.
+func (m *Mixture) Agreement(kind, column int) float64 {
+	of := m.Grade[kind][column*grades:]
+	return of[Near] + of[Equal]
+}
+
+// A pattern is the grades that some pairs have in common.
+type pattern struct {
+	grades []uint8
+	count  float64
+}
+
+// Patterns are the distinct grades of pairs: far fewer than pairs, so that a fit takes little time.
+type Patterns struct {
+	columns int
+	list    []pattern
+	of      []int32 // for each pair: its pattern
+	total   float64
+}
+
+// NewPatterns returns the patterns of pairs. pairs has a grade for each column, one pair after the other.
+func NewPatterns(columns int, pairs []uint8) *Patterns {
+	p := &Patterns{columns: columns, of: make([]int32, len(pairs)/columns)}
+	at := map[string]int32{}
+	for i := range p.of {
+		g := pairs[i*columns : (i+1)*columns]
+		k, ok := at[string(g)]
+		if !ok {
+			k = int32(len(p.list))
+			at[string(g)] = k
+			p.list = append(p.list, pattern{grades: g})
+		}
+		p.list[k].count++
+		p.of[i] = k
+	}
+	p.total = float64(len(p.of))
+	return p
+}
+
+const (
+	// mostKinds bounds the number of kinds. The criterion would take more, since values within a kind do depend
+	// on each other a little, but these tell nothing new.
+	mostKinds = 10
+	// trials is the number of starts; shortSteps of each are enough to tell the best.
+	trials     = 4
+	shortSteps = 15
+	longSteps  = 60
+	// pseudo is a count that is added to each grade, so that none has the frequency 0.
+	pseudo = 1.0
+)
+
+// Fit finds the mixture that the Bayesian information criterion supports. When the context has ended, it stops, and the
+// result means nothing. O(steps · patterns · columns · kinds²), with the same result for the same pairs in any order of
+// columns but for ties.
+func Fit(ctx context.Context, p *Patterns) *Mixture {
+	var best *Mixture
+	for k := 1; k <= mostKinds; k++ {
+		if ctx.Err() != nil {
+			break
+		}
+		m := p.fit(ctx, k)
+		if best == nil || m.BIC < best.BIC {
+			best = m
+		} else if k > 3 {
+			break
+		}
+	}
+	return best
+}
+
+// fit finds the likeliest mixture of k kinds among those that the starts lead to.
+func (p *Patterns) fit(ctx context.Context, k int) *Mixture {
+	var best *fitted
+	for trial := range trials {
+		f := p.start(k, uint64(trial))
+		for range shortSteps {
+			f.step()
+		}
+		if best == nil || f.loglik > best.loglik {
+			best = f
+		}
+		if k == 1 {
+			break
+		}
+	}
+	for range longSteps {
+		before := best.loglik
+		best.step()
+		if math.Abs(best.loglik-before) < 1e-7*math.Abs(before) || ctx.Err() != nil {
+			break
+		}
+	}
+	parameters := float64(k-1) + float64(k*p.columns*2)
+	m := &Mixture{Columns: p.columns, BIC: -2*best.loglik + parameters*math.Log(p.total)}
+	order := make([]int, k)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(best.share[b], best.share[a]) })
+	for _, i := range order {
+		m.Share, m.Grade = append(m.Share, best.share[i]), append(m.Grade, best.grade[i])
+	}
+	return m
+}
+
+// fitted is a mixture while it is fitted.
+type fitted struct {
+	*Patterns
+	share  []float64
+	grade  [][]float64
+	loglik float64
+	resp   []float64 // scratch: the probability of each kind for one pattern
+}
+
+// start seeds each kind with a pattern that is far from those before it, drawn by a hash (D. Arthur, S. Vassilvitskii,
+// "k-means++: the advantages of careful seeding", SODA 2007).
+func (p *Patterns) start(k int, seed uint64) *fitted {
+	f := &fitted{Patterns: p, share: make([]float64, k), grade: make([][]float64, k), resp: make([]float64, k)}
+	far := make([]float64, len(p.list))
+	for i := range far {
+		far[i] = float64(p.columns)
+	}
+	base := p.overall()
+	for c := range k {
+		sum := 0.0
+		for i, q := range p.list {
+			sum += q.count * far[i]
+		}
+		at, pick := 0, float64(hashing.Mix(seed*31+uint64(c)+1)>>11)/(1<<53)*sum
+		for i, q := range p.list {
+			if pick -= q.count * far[i]; pick <= 0 {
+				at = i
+				break
+			}
+		}
+		f.share[c] = 1 / float64(k)
+		f.grade[c] = slices.Clone(base)
+		for col, g := range p.list[at].grades {
+			if g == Missing {
+				continue
+			}
+			for h := Far; h <= Equal; h++ {
+				f.grade[c][col*grades+h] *= 0.4
+			}
+			f.grade[c][col*grades+int(g)] += 0.6
+		}
+		for i, q := range p.list {
+			d := 0.0
+			for col, g := range q.grades {
+				if h := p.list[at].grades[col]; g != h && g != Missing && h != Missing {
+					d += math.Abs(float64(g) - float64(h))
+				}
+			}
+			far[i] = min(far[i], d)
+		}
+	}
+	return f
+}
+
+// overall returns the frequency of each grade among all pairs.
+func (p *Patterns) overall() []float64 {
+	of := make([]float64, p.columns*grades)
+	for _, q := range p.list {
+		for col, g := range q.grades {
+			of[col*grades+int(g)] += q.count
+		}
+	}
+	normalise(of)
+	return of
+}
+
+// normalise turns counts of grades into frequencies. A missing value has the frequency 1: it tells nothing.
+func normalise(of []float64) {
+	for at := 0; at < len(of); at += grades {
+		sum := 0.0
+		for g := Far; g <= Equal; g++ {
+			of[at+g] += pseudo
+			sum += of[at+g]
+		}
+		for g := Far; g <= Equal; g++ {
+			of[at+g] /= sum
+		}
+		of[at] = 1
+	}
+}
+
+// logs returns the logarithms of the shares of the kinds and of their frequencies.
+func (f *fitted) logs() (logShare []float64, logs [][]float64) {
+	logShare, logs = make([]float64, len(f.share)), make([][]float64, len(f.share))
+	for c := range f.share {
+		logShare[c] = math.Log(f.share[c])
+		logs[c] = make([]float64, len(f.grade[c]))
+		for i, x := range f.grade[c] {
+			logs[c][i] = math.Log(x)
+		}
+	}
+	return logShare, logs
+}
+
+// step is one step of expectation and maximisation.
+func (f *fitted) step() {
+	k := len(f.share)
+	logShare, logs := f.logs()
+	share := make([]float64, k)
+	grade := make([][]float64, k)
+	for c := range grade {
+		grade[c] = make([]float64, len(f.grade[c]))
+	}
+	f.loglik = 0
+	for i := range f.list {
+		q := &f.list[i]
+		f.loglik += q.count * f.posterior(q, logShare, logs)
+		for c, r := range f.resp {
+			r *= q.count
+			share[c] += r
+			for col, g := range q.grades {
+				grade[c][col*grades+int(g)] += r
+			}
+		}
+	}
+	for c := range share {
+		f.share[c] = (share[c] + pseudo) / (f.total + pseudo*float64(k))
+		normalise(grade[c])
+	}
+	f.grade = grade
+}
+
+// posterior sets resp, and returns the log likelihood of a pair.
+func (f *fitted) posterior(q *pattern, logShare []float64, logs [][]float64) float64 {
+	top := math.Inf(-1)
+	for c := range logShare {
+		z := logShare[c]
+		for col, g := range q.grades {
+			z += logs[c][col*grades+int(g)]
+		}
+		f.resp[c] = z
+		top = max(top, z)
+	}
+	sum := 0.0
+	for c, z := range f.resp {
+		f.resp[c] = math.Exp(z - top)
+		sum += f.resp[c]
+	}
+	for c := range f.resp {
+		f.resp[c] /= sum
+	}
+	return top + math.Log(sum)
+}
+
+// Posterior returns, for each pair, the probability of each kind.
+func (p *Patterns) Posterior(m *Mixture) [][]float64 {
+	f := &fitted{Patterns: p, share: m.Share, grade: m.Grade, resp: make([]float64, len(m.Share))}
+	logShare, logs := f.logs()
+	of := make([][]float64, len(p.list))
+	for i := range p.list {
+		f.posterior(&p.list[i], logShare, logs)
+		of[i] = slices.Clone(f.resp)
+	}
+	all := make([][]float64, len(p.of))
+	for i, k := range p.of {
+		all[i] = of[k]
+	}
+	return all
+}

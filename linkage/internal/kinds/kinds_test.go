@@ -1,0 +1,67 @@
+package kinds
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// TestFitFindsTheKindsThatPairsAreMadeOf draws pairs of three kinds and looks for them.
+func TestFitFindsTheKindsThatPairsAreMadeOf(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	agrees := [][]float64{{0.95, 0.9, 0.9, 0.95}, {0.02, 0.02, 0.95, 0.95}, {0.9, 0.05, 0.02, 0.02}}
+	share := []float64{0.2, 0.3, 0.5}
+	var pairs []uint8
+	var made []int
+	for range 20_000 {
+		kind, x := 0, rng.Float64()
+		for x > share[kind] && kind < 2 {
+			x -= share[kind]
+			kind++
+		}
+		made = append(made, kind)
+		for _, p := range agrees[kind] {
+			switch {
+			case rng.Float64() < 0.1:
+				pairs = append(pairs, Missing)
+			case rng.Float64() < p:
+				pairs = append(pairs, Equal)
+			default:
+				pairs = append(pairs, Far)
+			}
+		}
+	}
+	patterns := NewPatterns(4, pairs)
+	m := Fit(t.Context(), patterns)
+	if len(m.Share) != 3 {
+		t.Fatalf("%d kinds, want 3: %v", len(m.Share), m.Share)
+	}
+	// The most frequent kind comes first, so the kinds are those drawn in reverse order.
+	for kind := range 3 {
+		for f, want := range agrees[2-kind] {
+			if got := m.Agreement(kind, f); got < want-0.03 || got > want+0.03 {
+				t.Errorf("kind %d agrees in column %d in %.3f of the pairs, want %.2f", kind, f, got, want)
+			}
+		}
+	}
+	right := 0
+	for i, of := range patterns.Posterior(m) {
+		if of[2-made[i]] > 0.5 {
+			right++
+		}
+	}
+	if right < 18_500 {
+		t.Errorf("%d of 20000 pairs are told apart, want 18500 or more", right)
+	}
+}
+
+// TestFitOfOneKind finds no kinds in pairs whose columns are independent.
+func TestFitOfOneKind(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	pairs := make([]uint8, 3*5000)
+	for i := range pairs {
+		pairs[i] = Far + uint8(rng.IntN(3))
+	}
+	if m := Fit(t.Context(), NewPatterns(3, pairs)); len(m.Share) != 1 {
+		t.Errorf("%d kinds, want 1", len(m.Share))
+	}
+}

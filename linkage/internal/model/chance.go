@@ -1,0 +1,170 @@
+package model
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/alike-dev/alike/linkage/internal/compare"
+)
+
+// Chance estimates which scores records reach that do not belong together. If a record has one partner
+// at most, no two records of one table belong together. So the best score of a record among the others
+// of its own table is a score that it would reach by chance if the other table had no partner for it. If
+// records find no better partners in the other table than in their own, the model has learned from
+// chance, and its probabilities mean nothing. The share of false pairs from a score on follows from the
+// two counts (the target-decoy estimate: J. Elias, S. Gygi, "Target-decoy search strategy", Nature
+// Methods 2007; the share of records without partner: J. Storey, "A direct approach to false discovery
+// rates", 2002).
+type Chance struct {
+	Likely Sides // from the counts
+	Most   Sides // an upper bound; decides only whether there are matches at all
+}
+
+// Sides are the odds of the best pairs of the left and of the right records; nil: not known.
+type Sides struct{ Left, Right *odds }
+
+// A threshold s is chosen so that a share of comparedShare of the records find a partner with score s or
+// more in their own table. In the other table at least comparable·comparedShare must find one; by chance
+// alone about comparedShare do. If fewer do, the tables describe things in different ways, so that even
+// matches are less similar than non-matches of one table, and these do not show what chance finds.
+const (
+	comparable    = 0.6
+	comparedShare = 0.05
+)
+
+// Bound lowers probabilities to those that chance allows. If no pair would be a link by the upper bound
+// of chance, it lowers them by that bound.
+func (c *Chance) Bound(found *compare.Comparison, m *Model, records [2]int, probability []float64) {
+	at := slices.Clone(probability)
+	c.Most.bound(found, m, records, at)
+	if slices.ContainsFunc(at, func(p float64) bool { return p > 0.5 }) {
+		c.Likely.bound(found, m, records, probability)
+	} else {
+		copy(probability, at)
+	}
+}
+
+func (s *Sides) Known() bool { return s.Left != nil || s.Right != nil }
+
+// bound lowers probabilities to those that chance allows. These depend on the number of records without
+// a partner, which depends on the probabilities. So it starts with the probabilities of the model, and
+// iterates until nothing changes.
+func (s *Sides) bound(found *compare.Comparison, m *Model, records [2]int, probability []float64) {
+	if !s.Known() {
+		return
+	}
+	type shares struct{ left, right float64 } // pairs by chance, for each pair found
+	chances := make([]shares, len(found.Pairs))
+	for i := range chances {
+		z := m.Score(found.Of(i))
+		chances[i] = shares{s.Left.at(z), s.Right.at(z)}
+	}
+	free := func() shares { // share of the records that have no partner
+		n := SumOf(probability)
+		return shares{max(0, 1-n/float64(records[0])), max(0, 1-n/float64(records[1]))}
+	}
+	for range boundSteps {
+		f := free()
+		for i, by := range chances {
+			least := min(s.Left.among(by.left, f.left), s.Right.among(by.right, f.right))
+			probability[i] = min(probability[i], max(0, 1-least))
+		}
+	}
+}
+
+// boundSteps is the number of iterations; the probabilities converge earlier.
+const boundSteps = 50
+
+// Comparable tells whether b, the best scores of records within their table, show what chance finds in the
+// other table. best are the best scores there; records is the number of records that could have one.
+func (b Bests) Comparable(best Bests, records int) bool {
+	if len(b) == 0 {
+		return false
+	}
+	top := b[len(b)-1-int(comparedShare*float64(len(b)))]
+	return above(best, top, records) >= comparable*above(b, top, len(b))
+}
+
+// odds has, by the score of a record's best pair, the number of pairs that chance would give for each pair
+// found, if no record had a partner.
+type odds struct {
+	from      []float64 // least scores of intervals, falling
+	chance    []float64 // pairs by chance for each pair found, in each interval; rising
+	unmatched float64   // upper bound of the share of records without a partner
+}
+
+// at returns the number of pairs by chance for each pair of score z.
+func (o *odds) at(z float64) float64 {
+	if o == nil {
+		return math.Inf(1)
+	}
+	i, _ := slices.BinarySearchFunc(o.from, z, func(from, z float64) int { return cmp.Compare(z, from) })
+	return o.chance[min(i, len(o.chance)-1)]
+}
+
+// among returns the number of pairs by chance for each pair found, given that for records without a partner, and a
+// share of the records that has none. If the odds are not known they bound nothing, even if the share is 0: ∞·0 is no
+// number.
+func (o *odds) among(chance, free float64) float64 {
+	if o == nil {
+		return math.Inf(1)
+	}
+	return chance * min(free, o.unmatched)
+}
+
+// above returns the share of scores that are z or more. of is the number of all scores; scores has those above
+// −∞, ascending.
+func above(scores []float64, z float64, of int) float64 {
+	if math.IsInf(z, -1) {
+		return 1
+	}
+	i, _ := slices.BinarySearch(scores, z)
+	return float64(len(scores)-i) / float64(of)
+}
+
+// OddsOf compares the best scores of records in the other table, best, with those within a table, own, which
+// show chance. Both have the scores above −∞, ascending; records is the number of records that could be in best.
+// It returns nil if there is nothing to compare with.
+//
+// The share of chance must not rise with the score. So it takes the largest convex curve below the curve of
+// (pairs from a score on, pairs by chance from this score on). With most it takes n + √n + 1 for n counted pairs
+// by chance, about an upper bound of their number.
+func OddsOf(own, best []float64, records int, most bool) *odds {
+	if len(own) == 0 || records == 0 {
+		return nil
+	}
+	unmatched, all := 1.0, float64(records)
+	if half := own[len(own)/2]; above(own, half, len(own)) < 1 {
+		unmatched = min(1, (1-above(best, half, records))/(1-above(own, half, len(own))))
+	}
+	type point struct{ z, pairs, chance float64 }
+	hull := []point{{z: math.Inf(1)}}
+	slope := func(a, b point) float64 { return (b.chance - a.chance) / (b.pairs - a.pairs) }
+	add := func(z, pairs float64) {
+		share := above(own, z, len(own))
+		p := point{z, pairs, share * all}
+		if most {
+			n := share * float64(len(own))
+			p.chance += (math.Sqrt(n) + 1) * all / float64(len(own))
+		}
+		for n := len(hull); n > 1 && slope(hull[n-2], hull[n-1]) >= slope(hull[n-1], p); n-- {
+			hull = hull[:n-1]
+		}
+		hull = append(hull, p)
+	}
+	for i := len(best) - 1; i >= 0 && !math.IsInf(best[i], -1); i-- {
+		if i == 0 || best[i-1] != best[i] {
+			add(best[i], float64(len(best)-i))
+		}
+	}
+	if hull[len(hull)-1].pairs < all {
+		add(math.Inf(-1), all)
+	}
+	o := &odds{unmatched: unmatched}
+	for i, p := range hull[1:] {
+		o.from = append(o.from, p.z)
+		o.chance = append(o.chance, slope(hull[i], p))
+	}
+	return o
+}

@@ -1,0 +1,87 @@
+package model
+
+import (
+	"context"
+	"math"
+
+	"github.com/alike-dev/alike/linkage/internal/compare"
+)
+
+const (
+	// ridge holds the evidence of rare levels near 0, in pairs.
+	ridge = 1.0
+	// cycles is the number of times that each column is fitted. Columns that say the same share their evidence after a few.
+	cycles = 10
+	// mostStep bounds a change of evidence, in nats: a Newton step is too long where probabilities are near 0 or 1.
+	mostStep = 3.0
+)
+
+// distil returns the model whose probabilities are nearest to the given ones: a logistic regression on the levels, by
+// Newton steps for one column at a time. Unlike Model.learn it regards what columns have in common, so it needs no
+// division by redundancy. O(cycles · candidates · columns).
+func distil(ctx context.Context, c *compare.Comparison, probability []float64) *Model {
+	share := make([]float64, c.Width-1)
+	for f := range share {
+		share[f] = 1
+	}
+	m := NewModel(c, share)
+	scale := m.discount() // by which Score divides
+	z := make([]float64, len(probability))
+	m.Prior = LogOdds(mean(probability))
+	for i := range z {
+		z[i] = m.Prior
+	}
+	for range cycles {
+		if ctx.Err() != nil {
+			break
+		}
+		for f := range c.Width {
+			evidence := m.Evidence[f*compare.Levels : (f+1)*compare.Levels]
+			newton(evidence, z, probability, func(i int) compare.Level { return c.Levels[i*c.Width+f] })
+			// A missing value has no evidence: what it would have moves to the prior.
+			m.Prior += evidence[compare.Missing]
+			for l := compare.Levels - 1; l >= 0; l-- {
+				evidence[l] -= evidence[compare.Missing]
+			}
+		}
+	}
+	// A level that no candidate has gets the evidence of the level below it.
+	for f := range c.Width {
+		fillLevels(m.Evidence[f*compare.Levels:(f+1)*compare.Levels], c, f)
+	}
+	for i := range m.Evidence {
+		m.Evidence[i] *= scale
+	}
+	return m
+}
+
+// newton takes one Newton step for the evidence of the levels of a column, and changes the log odds z by it.
+func newton(evidence, z, probability []float64, level func(i int) compare.Level) {
+	var slope, curve, step [compare.Levels]float64
+	for i := range z {
+		l := level(i)
+		p := 1 / (1 + math.Exp(-z[i]))
+		slope[l] += probability[i] - p
+		curve[l] += p * (1 - p)
+	}
+	for l := range step {
+		step[l] = min(mostStep, max(-mostStep, (slope[l]-ridge*evidence[l])/(curve[l]+ridge)))
+		evidence[l] += step[l]
+	}
+	for i := range z {
+		z[i] += step[level(i)]
+	}
+}
+
+// fillLevels gives levels that no candidate has the evidence of the next lower level that some have.
+func fillLevels(evidence []float64, c *compare.Comparison, f int) {
+	var there [compare.Levels]bool
+	for i := range c.Pairs {
+		there[c.Levels[i*c.Width+f]] = true
+	}
+	for l := 2; l < compare.Levels; l++ {
+		if !there[l] {
+			evidence[l] = evidence[l-1]
+		}
+	}
+}

@@ -1,0 +1,410 @@
+package model
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/alike-dev/alike/linkage/internal/compare"
+)
+
+// Model has the evidence of each level of each column for a match: the logarithm of the ratio of the
+// level's frequency among matches to that among other candidates. It is the model of Fellegi and
+// Sunter ("A theory for record linkage", JASA 1969), with the frequencies estimated by expectation
+// and maximisation (W. E. Winkler, "Using the EM algorithm for weight computation in the
+// Fellegi-Sunter model", 1988). It compares with other candidates, not with random pairs: these are
+// the non-matches that are most similar.
+type Model struct {
+	Width    int
+	Evidence []float64 // of level l of column f at f·levels+l
+	Share    []float64 // factor for the evidence of each column: see compare.Comparer.Shares
+	Prior    float64   // log odds of a candidate before any evidence
+}
+
+// Constants of the model, the same for all tables.
+const (
+	// redundancy divides the sum of the evidence, because the columns of a record, and the record
+	// as a whole, partly say the same.
+	redundancy = 1.5
+	// pseudo is the number of pseudo-counts, with the frequencies of all candidates, that are added
+	// to matches and to others, so that rare levels have little evidence.
+	pseudo = 2.0
+	// mostSteps is the largest number of steps of expectation and maximisation.
+	mostSteps = 40
+)
+
+// MostSampled is the largest number of candidates from which a model is learned.
+const MostSampled = 300_000
+
+// starts are shares of the first guess, the most similar pairs of it, from which the fit starts. If few
+// candidates are matches, a start from the whole guess leads to pairs that are similar for another
+// reason, such as records of one town; a start from its best pairs leads to matches.
+var starts = []float64{1, 0.1, 0.02}
+
+// clearerBy is by how much the clearness of a later start's model must exceed that of an earlier one.
+const clearerBy = 0.03
+
+// mostly is the least mean similarity of matches, if records may have any number of partners. A fit
+// with a lower one has found another kind of pairs, such as the papers of one author or people of one
+// street, because the tables have no duplicates. On real tables with duplicates the mean is 0.62 to
+// 0.83, and 0.14 to 0.44 on the same tables without them.
+const mostly = 0.5
+
+// Duplicate is the similarity from which two records of a table may be duplicates whatever the model
+// says. Such pairs do not count as chance, although a record has one partner at most, and they serve
+// as matches if no fit finds any.
+const Duplicate = 0.7
+
+// Options say how a model is fitted.
+type Options struct {
+	OnePartner bool      // a record has at most one partner
+	Share      []float64 // of each column, how much of what it tells no other does: see compare.Comparer.Shares
+	Calibrate  bool      // continue with calibrated scores where they can be derived: see ScoreCounts
+	// Around is what the tables show besides the candidates; nil: the fit is not checked against the kinds of pairs.
+	Around *Surroundings
+}
+
+// Fitted is what a fit has found.
+type Fitted struct {
+	Model       *Model
+	Probability []float64 // of each candidate
+	Calibrated  bool      // the model's scores are calibrated
+	ByKinds     bool      // the fit contradicted the kinds of pairs, and the model is that of the kinds: see checkKinds
+	Replaced    bool      // the model had numbers that are not finite, and is that of twins: see KeepFinite
+}
+
+// Fit learns a model from compared candidates, without labels. When the context has ended, the fit stops, and its
+// result means nothing. O(steps · candidates · columns).
+func Fit(ctx context.Context, c *compare.Comparison, o Options) *Fitted {
+	f := &Fitted{}
+	f.Model, f.Probability = clearest(ctx, c, o.OnePartner, o.Share)
+	if o.Calibrate && ctx.Err() == nil {
+		f.Calibrated = f.Model.relearn(c, rivals(ctx, c, o.OnePartner), f.Probability)
+	}
+	f.KeepFinite(c)
+	if o.Around != nil && !f.Replaced {
+		f.checkKinds(ctx, c, o.Around, o.OnePartner)
+	}
+	return f
+}
+
+// Apply returns the probabilities of compared candidates by a model that was learned before.
+func Apply(ctx context.Context, m *Model, c *compare.Comparison, onePartner bool) (probability, rank []float64) {
+	n := len(c.Pairs)
+	probability, rank = make([]float64, n), make([]float64, n)
+	m.probabilities(c, rivals(ctx, c, onePartner), make([]float64, n), probability, rank)
+	return probability, rank
+}
+
+// rivals returns the rivals of candidates for model.probabilities; nil if records may have several
+// partners.
+func rivals(ctx context.Context, c *compare.Comparison, onePartner bool) *exclusive {
+	if !onePartner {
+		return nil
+	}
+	return newExclusive(ctx, Graph{c.Pairs, c.Left, c.Right})
+}
+
+// clearest finds the model of candidates: of the models that starts lead to, the one whose own probabilities
+// separate matches from others best.
+func clearest(ctx context.Context, c *compare.Comparison, onePartner bool, share []float64) (best *Model, probability []float64) {
+	g := Graph{c.Pairs, c.Left, c.Right}
+	guess := firstGuess(c, g, onePartner)
+	if countPositive(guess) == 0 {
+		guess = firstGuess(c, g, false) // nothing stands out from chance
+	}
+	order := make([]float64, len(guess))
+	for i := range guess {
+		order[i] = guess[i] * float64(c.Wholes[i])
+	}
+	slices.Sort(order)
+	order = order[len(order)-countPositive(guess):]
+	most := math.Inf(-1)
+	for _, s := range starts {
+		seeds := int(math.Ceil(s * float64(len(order))))
+		if s < 1 && (seeds < leastSeeds || most+clearerBy >= 1) {
+			break
+		}
+		p := slices.Clone(guess)
+		for i := range p {
+			if seeds == 0 || p[i]*float64(c.Wholes[i]) < order[len(order)-seeds] {
+				p[i] = 0
+			}
+		}
+		m := settle(ctx, c, g, onePartner, share, p)
+		if !onePartner && alikeness(c, p) < mostly {
+			continue
+		}
+		if clear := clearness(p); clear > most+clearerBy || best == nil {
+			best, probability, most = m, p, clear
+		}
+	}
+	if best == nil {
+		best, probability = ofTwins(c, share)
+	}
+	return best, probability
+}
+
+// ofTwins returns the model that is learned as if exactly the very similar pairs were the matches.
+func ofTwins(c *compare.Comparison, share []float64) (*Model, []float64) {
+	m := NewModel(c, share)
+	probability := make([]float64, len(c.Pairs))
+	for i, w := range c.Wholes {
+		if w >= Duplicate {
+			probability[i] = 1
+		}
+	}
+	m.Prior = LogOdds(mean(probability))
+	m.learn(c, probability)
+	m.probabilities(c, nil, make([]float64, len(probability)), probability, nil)
+	return m, probability
+}
+
+// alikeness returns the mean similarity of the records in candidates that are more likely matches than
+// not.
+func alikeness(c *compare.Comparison, probability []float64) float64 {
+	sum, n := 0.0, 0.0
+	for i, p := range probability {
+		if p > 0.5 {
+			sum, n = sum+float64(c.Wholes[i]), n+1
+		}
+	}
+	return sum / max(n, 1)
+}
+
+// leastSeeds is the least number of pairs of a start.
+const leastSeeds = 10
+
+func countPositive(x []float64) (n int) {
+	for _, v := range x {
+		if v > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// clearness returns the F1 of choosing the candidates that are more likely matches than not, as expected
+// from their probabilities.
+func clearness(probability []float64) float64 {
+	right, kept := 0.0, 0.0
+	for _, p := range probability {
+		if p > 0.5 {
+			right, kept = right+p, kept+1
+		}
+	}
+	return 2 * right / max(kept+SumOf(probability), 1e-300)
+}
+
+func NewModel(c *compare.Comparison, share []float64) *Model {
+	return &Model{Width: c.Width, Share: append(slices.Clone(share), 1), Evidence: make([]float64, c.Width*compare.Levels)}
+}
+
+// settle runs expectation and maximisation from a guess of the probabilities, and puts the final
+// probabilities into it.
+func settle(ctx context.Context, c *compare.Comparison, g Graph, onePartner bool, share, probability []float64) *Model {
+	m := NewModel(c, share)
+	m.Prior = LogOdds(mean(probability))
+	var rivals *exclusive
+	var before *matchings
+	if onePartner {
+		rivals, before = newExclusive(ctx, g), newMatchings(ctx, g)
+	}
+	odds, last := make([]float64, len(c.Pairs)), make([]float64, len(c.Pairs))
+	for range mostSteps {
+		if ctx.Err() != nil {
+			break
+		}
+		m.learn(c, probability)
+		if onePartner {
+			m.Prior = before.prior(m.Prior, SumOf(probability))
+		} else {
+			m.Prior = LogOdds(mean(probability))
+		}
+		copy(last, probability)
+		m.probabilities(c, rivals, odds, probability, nil)
+		if distance(last, probability) <= settled*SumOf(probability) {
+			break
+		}
+	}
+	return m
+}
+
+// settled is the largest change of the probabilities in the last step, as a share of their sum.
+const settled = 1e-4
+
+func distance(x, y []float64) (d float64) {
+	for i := range x {
+		d += math.Abs(x[i] - y[i])
+	}
+	return d
+}
+
+// probabilities puts the probability of each candidate into dst and, unless rank is nil, the value by
+// which candidates are ordered into rank. rivals is nil if records may have several partners; odds is
+// scratch.
+func (m *Model) probabilities(c *compare.Comparison, rivals *exclusive, odds, dst, rank []float64) {
+	for i := range dst {
+		z := m.Score(c.Of(i))
+		odds[i] = math.Exp(min(40, max(-40, z)))
+		if rivals == nil {
+			dst[i] = odds[i] / (1 + odds[i])
+			if rank != nil {
+				rank[i] = z
+			}
+		}
+	}
+	if rivals != nil {
+		rivals.marginals(dst, rank, func(i int) float64 { return odds[i] })
+	}
+}
+
+// Score returns the log odds of a candidate without regard to its rivals.
+func (m *Model) Score(levels []compare.Level) float64 {
+	return m.Prior + m.sum(levels)/m.discount()
+}
+
+// Adds returns what a level of a column adds to the score.
+func (m *Model) Adds(f int, l compare.Level) float64 {
+	return m.Share[f] * m.Evidence[f*compare.Levels+int(l)] / m.discount()
+}
+
+func (m *Model) discount() float64 {
+	if m.Width == 2 { // with one column, the record as a whole has no evidence of its own
+		return 1
+	}
+	return redundancy
+}
+
+// sum returns the evidence of all columns.
+func (m *Model) sum(of []compare.Level) (z float64) {
+	for f, l := range of {
+		z += m.Share[f] * m.Evidence[f*compare.Levels+int(l)]
+	}
+	return z
+}
+
+// learn sets the evidence from the probability of each candidate.
+func (m *Model) learn(c *compare.Comparison, probability []float64) {
+	for f := range c.Width {
+		var match, other [compare.Levels]float64
+		for i, p := range probability {
+			l := c.Levels[i*c.Width+f]
+			match[l] += p
+			other[l] += 1 - p
+		}
+		var matches, others float64
+		for l := 1; l < compare.Levels; l++ {
+			matches += match[l]
+			others += other[l]
+		}
+		for l := 1; l < compare.Levels; l++ {
+			m.Evidence[f*compare.Levels+l] = 0
+			if share := (match[l] + other[l]) / (matches + others); share > 0 {
+				a := (match[l] + pseudo*share) / (matches + pseudo)
+				b := (other[l] + pseudo*share) / (others + pseudo)
+				m.Evidence[f*compare.Levels+l] = math.Log(max(a, 1e-9) / max(b, 1e-9))
+			}
+		}
+	}
+}
+
+// firstGuess returns the probability of each candidate before there is a model. Only pairs that are each
+// other's most similar candidate are guessed to be matches, with a probability that grows with their
+// similarity. If a record has one partner at most, its second best candidate shows how similar records
+// are by chance: the guess is lower where, from this similarity on, there are as many second best
+// candidates as best ones.
+func firstGuess(c *compare.Comparison, g Graph, onePartner bool) []float64 {
+	guess := make([]float64, len(c.Pairs))
+	rank := make([]float64, len(c.Pairs))
+	for i, w := range c.Wholes {
+		rank[i] = float64(w)
+	}
+	both := g.Mutual(rank, c.Wholes)
+	if len(both) == 0 {
+		return guess
+	}
+	similarities := make([]float64, len(both))
+	for i, e := range both {
+		similarities[i] = rank[e]
+	}
+	slices.Sort(similarities)
+	median := similarities[len(similarities)/2]
+	var chance []float64
+	if onePartner {
+		chance = secondBest(g, rank, both)
+	}
+	from := func(sorted []float64, s float64) float64 { // returns how many are s or more
+		i, _ := slices.BinarySearch(sorted, s)
+		return float64(len(sorted) - i)
+	}
+	for _, e := range both {
+		s := rank[e]
+		like := 1.0
+		if s < median {
+			like = s / median
+		}
+		guess[e] = 0.9 * like * max(0, 1-from(chance, s)/2/from(similarities, s))
+	}
+	return guess
+}
+
+// secondBest returns, ascending, the similarity of each record to its best candidate that is not in both,
+// a set of edges that share no records.
+func secondBest(g Graph, rank []float64, both []int) []float64 {
+	chosen := make([]bool, len(g.Pairs))
+	for _, e := range both {
+		chosen[e] = true
+	}
+	left, right := make([]float64, g.Left), make([]float64, g.Right)
+	for i, p := range g.Pairs {
+		if !chosen[i] {
+			left[p.A] = max(left[p.A], rank[i])
+			if g.Right > 0 {
+				right[p.B] = max(right[p.B], rank[i])
+			}
+		}
+	}
+	all := slices.DeleteFunc(append(left, right...), func(s float64) bool { return s == 0 })
+	slices.Sort(all)
+	return all
+}
+
+// matchings are random matchings of the candidates in which all candidates have the same odds: the state
+// before any evidence if a record has at most one partner.
+type matchings struct {
+	*exclusive
+	p    []float64
+	most float64 // largest number of edges of a matching
+}
+
+func newMatchings(ctx context.Context, g Graph) *matchings {
+	e := newExclusive(ctx, g)
+	return &matchings{e, make([]float64, len(g.Pairs)), float64(min(len(e.left), len(e.right)))}
+}
+
+// prior returns log odds at which a random matching has about this number of edges. guess is the result
+// of the step before.
+func (m *matchings) prior(guess, edges float64) float64 {
+	if m.most == 0 { // there are no candidates
+		return guess
+	}
+	odds := math.Exp(guess)
+	m.marginals(m.p, nil, func(int) float64 { return odds })
+	guess += LogOdds(edges/m.most) - LogOdds(SumOf(m.p)/m.most)
+	return min(max(guess, -25), 15)
+}
+
+func SumOf(x []float64) (s float64) {
+	for _, v := range x {
+		s += v
+	}
+	return s
+}
+
+func mean(x []float64) float64 { return SumOf(x) / max(1, float64(len(x))) }
+
+func LogOdds(p float64) float64 {
+	p = min(max(p, 1e-9), 1-1e-9)
+	return math.Log(p / (1 - p))
+}

@@ -1,0 +1,44 @@
+package model
+
+import (
+	"testing"
+
+	"github.com/alike-dev/alike/linkage/internal/compare"
+	"github.com/alike-dev/alike/linkage/internal/roomtest"
+)
+
+// The long loops within a stage end too: those over the steps of the fit, the rounds of messages and
+// the candidates.
+func TestTheFitOfAModelEndsWhenItIsCancelled(t *testing.T) {
+	c := &compare.Comparison{Left: 3, Right: 3, Width: 2}
+	for i := range uint32(3) {
+		for j := range uint32(3) {
+			c.Pairs = append(c.Pairs, compare.Pair{A: i, B: j})
+			l := compare.Level(1)
+			if i == j {
+				l = compare.Equal
+			}
+			c.Levels = append(c.Levels, l, l)
+			c.Wholes = append(c.Wholes, float32(l)/float32(compare.Equal))
+		}
+	}
+	share := []float64{1}
+	ran := roomtest.NewEndsAt(1 << 40)
+	clearest(ran, c, true, share)
+	if steps := ran.Asked.Load(); steps < 2*firstRounds {
+		t.Fatalf("the fit asked %d times only", steps)
+	}
+	for n := range ran.Asked.Load() {
+		ctx := roomtest.NewEndsAt(n + 1)
+		clearest(ctx, c, true, share)
+		// Each start may ask once, and so may each of its two kinds of messages in the step under way.
+		if more := ctx.Asked.Load() - n; more > int64(3*len(starts)+3) {
+			t.Errorf("cancelled at %d: %d more steps", n, more)
+		}
+	}
+	rounds, sent := newExclusive(roomtest.NewEndsAt(3), Graph{c.Pairs, 3, 3}), 0
+	rounds.marginals(make([]float64, len(c.Pairs)), nil, func(int) float64 { sent++; return 1 })
+	if most := 2 * 4 * len(c.Pairs); sent > most {
+		t.Errorf("%d messages after two rounds, at most %d are of them", sent, most)
+	}
+}

@@ -1,0 +1,255 @@
+package model
+
+import (
+	"context"
+	"math"
+
+	"github.com/alike-dev/alike/linkage/internal/compare"
+	"github.com/alike-dev/alike/linkage/internal/kinds"
+)
+
+// The two classes of Model, matches and others, take what agrees most strongly for the match. Where people live
+// together that is the household: its members share address, place and telephone, which say the same thing several
+// times. So a fit is checked against the kinds of pairs (package kinds). It is replaced where it takes pairs of kinds
+// that are not the same thing, or leaves out pairs of kinds that are.
+//
+// Which kinds are the same thing:
+//
+//   - Where a source has each thing once, pairs within a source are not the same thing. Kinds are, as far as they occur
+//     across sources more often than within: the target-decoy estimate of Chance, kind by kind.
+//   - Else the kinds that agree in nearly as much as the kind that agrees in most: columns count by how rarely random
+//     pairs agree in them.
+
+// Surroundings are what the tables show besides the candidates.
+type Surroundings struct {
+	Alike  []float64 // of each column: the share of random pairs, among those with values, that are near or equal
+	Filled []float64 // of each column: the share of random pairs with values
+	// Within are pairs of records that one source has, and therefore not the same thing; nil: sources are not known.
+	Within *compare.Comparison
+	// Across are the candidates that were found as Within were; nil: all.
+	Across []int
+	// Possible are the numbers of pairs of records among which Across and Within were found.
+	Possible [2]float64
+}
+
+const (
+	// sameFrom is the least agreement of a kind that is the same thing, as a share of the largest agreement.
+	sameFrom = 0.65
+	// mostDisagreement is the largest share of a fit's matches that kinds call strangers, and of the pairs that kinds call
+	// the same that a fit leaves out.
+	mostDisagreement = 0.3
+	// mostWithin is the largest ratio of pairs within sources to those across them at which the kind that agrees most still
+	// shows that sources have things once. Where it is larger, the sources describe things in styles of their own.
+	mostWithin = 0.5
+	// leastColumns and leastCandidates are how many of them show kinds. Of few columns a fit of two classes makes enough.
+	leastColumns    = 5
+	leastCandidates = 300
+	// leastPairs is the least number of pairs of a kind that says something about sources.
+	leastPairs = 30
+)
+
+// checkKinds replaces a fit that contradicts the kinds of pairs.
+func (f *Fitted) checkKinds(ctx context.Context, c *compare.Comparison, around *Surroundings, onePartner bool) {
+	if c.Width-1 < leastColumns || len(c.Pairs) < leastCandidates {
+		return
+	}
+	patterns := kinds.NewPatterns(c.Width-1, Grades(c, nil))
+	m := kinds.Fit(ctx, patterns)
+	if ctx.Err() != nil || len(m.Share) == 1 {
+		return
+	}
+	posterior := patterns.Posterior(m)
+	same := sameKinds(c, m, posterior, around)
+	if same == nil {
+		return
+	}
+	likely := make([]float64, len(c.Pairs))
+	for i, of := range posterior {
+		for k, p := range of {
+			likely[i] += p * same[k]
+		}
+	}
+	if agree(f.Probability, likely) || !onePartner && alikeness(c, likely) < mostly {
+		return
+	}
+	distilled := distil(ctx, c, likely)
+	if !distilled.Finite() || ctx.Err() != nil {
+		return
+	}
+	f.Model, f.Calibrated, f.ByKinds = distilled, false, true
+	f.Probability, _ = Apply(ctx, distilled, c, onePartner)
+}
+
+// agree tells whether the matches of a fit are those of the kinds, by and large.
+func agree(fit, byKinds []float64) bool {
+	var matches, strangers, all, lost float64
+	for i, p := range fit {
+		if all += byKinds[i]; p > 0.5 {
+			matches, strangers = matches+1, strangers+1-byKinds[i]
+		} else {
+			lost += byKinds[i]
+		}
+	}
+	return strangers <= mostDisagreement*matches && lost <= mostDisagreement*all
+}
+
+// Grades returns the grades of each column of some pairs, or of all.
+func Grades(c *compare.Comparison, some []int) []uint8 {
+	columns := c.Width - 1
+	if some == nil {
+		grades := make([]uint8, 0, columns*len(c.Pairs))
+		for i := range c.Pairs {
+			grades = appendGrades(grades, c.Of(i)[:columns])
+		}
+		return grades
+	}
+	grades := make([]uint8, 0, columns*len(some))
+	for _, i := range some {
+		grades = appendGrades(grades, c.Of(i)[:columns])
+	}
+	return grades
+}
+
+// near is the least level of values that are near each other: half of what they hold is the same.
+const near = 6
+
+func appendGrades(dst []uint8, levels []compare.Level) []uint8 {
+	for _, l := range levels {
+		switch {
+		case l == compare.Missing:
+			dst = append(dst, kinds.Missing)
+		case l >= compare.Equal:
+			dst = append(dst, kinds.Equal)
+		case l >= near:
+			dst = append(dst, kinds.Near)
+		default:
+			dst = append(dst, kinds.Far)
+		}
+	}
+	return dst
+}
+
+// sameKinds returns, for each kind, the share of its pairs that are the same thing; nil if the data do not tell.
+func sameKinds(c *compare.Comparison, m *kinds.Mixture, posterior [][]float64, around *Surroundings) []float64 {
+	alone := make([]float64, m.Columns)
+	for f := range alone {
+		alone[f] = 1
+	}
+	agreement := agreementOf(m, around, alone)
+	top := largest(agreement)
+	if around.Within != nil && len(around.Within.Pairs) >= leastPairs {
+		return acrossOnly(c, m, posterior, around, top)
+	}
+	if agreement[top] <= 0 {
+		return nil
+	}
+	own := ownEvidence(m, top)
+	for f := range own { // a column in which not even these pairs agree tells nothing
+		own[f] *= m.Agreement(top, f)
+	}
+	agreement = agreementOf(m, around, own)
+	top = largest(agreement)
+	same := make([]float64, len(agreement))
+	for k, a := range agreement {
+		if a >= sameFrom*agreement[top] {
+			same[k] = 1
+		}
+	}
+	return same
+}
+
+// agreementOf returns by how much the pairs of each kind agree more often than random pairs: 1 if they agree in every
+// column, 0 if as often as random pairs. A column counts by the share of pairs that have values, by how rarely random
+// pairs agree in it, and by own, the share of what it says that no other column says too.
+func agreementOf(m *kinds.Mixture, around *Surroundings, own []float64) []float64 {
+	const mostNats = 7 // agreement by chance is not counted more exactly than in 1 of 1000 pairs
+	of := make([]float64, len(m.Share))
+	weights := 0.0
+	for f, alike := range around.Alike {
+		weight := own[f] * around.Filled[f] * min(mostNats, -math.Log(alike))
+		weights += weight
+		for k := range of {
+			of[k] += weight * (m.Agreement(k, f) - alike) / (1 - alike)
+		}
+	}
+	for k := range of {
+		of[k] /= max(weights, 1e-300)
+	}
+	return of
+}
+
+func largest(of []float64) (at int) {
+	for i, x := range of {
+		if x > of[at] {
+			at = i
+		}
+	}
+	return at
+}
+
+// ownEvidence returns, for each column, the share of what it says that no other column says too: 1 / (1 + Σ correlations),
+// as Comparer.Shares, but among the pairs of all kinds except one. So the columns of a home, which agree together in the
+// pairs of a household, count as one.
+func ownEvidence(m *kinds.Mixture, except int) []float64 {
+	n := m.Columns
+	mean, own := make([]float64, n), make([]float64, n)
+	rest := 1 - m.Share[except]
+	each := func(visit func(k int, share float64)) {
+		for k, share := range m.Share {
+			if k != except {
+				visit(k, share/rest)
+			}
+		}
+	}
+	for f := range n {
+		each(func(k int, share float64) { mean[f] += share * m.Agreement(k, f) })
+	}
+	for f := range n {
+		sum := 1.0
+		for g := range n {
+			if g == f {
+				continue
+			}
+			both := 0.0
+			each(func(k int, share float64) { both += share * m.Agreement(k, f) * m.Agreement(k, g) })
+			sum += max(0, (both-mean[f]*mean[g])/math.Sqrt(max(1e-9, mean[f]*(1-mean[f])*mean[g]*(1-mean[g]))))
+		}
+		own[f] = 1 / sum
+	}
+	return own
+}
+
+// acrossOnly returns the share of each kind's pairs that are the same thing, from the numbers of its pairs across and
+// within sources; nil if the kind top, which agrees most, is as frequent within as across.
+func acrossOnly(c *compare.Comparison, m *kinds.Mixture, posterior [][]float64, around *Surroundings, top int) []float64 {
+	across := make([]float64, len(m.Share))
+	add := func(of []float64) {
+		for k, p := range of {
+			across[k] += p
+		}
+	}
+	if around.Across == nil {
+		for _, of := range posterior {
+			add(of)
+		}
+	}
+	for _, i := range around.Across {
+		add(posterior[i])
+	}
+	within := make([]float64, len(m.Share))
+	for _, of := range kinds.NewPatterns(c.Width-1, Grades(around.Within, nil)).Posterior(m) {
+		for k, p := range of {
+			within[k] += p
+		}
+	}
+	same := make([]float64, len(m.Share))
+	for k := range same {
+		if across[k] >= leastPairs {
+			same[k] = max(0, 1-within[k]/around.Possible[1]/(across[k]/around.Possible[0]))
+		}
+	}
+	if same[top] < 1-mostWithin {
+		return nil
+	}
+	return same
+}

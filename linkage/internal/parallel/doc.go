@@ -1,0 +1,2 @@
+// Package parallel divides ranges of numbers among goroutines.
+package parallel

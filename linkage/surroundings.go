@@ -1,0 +1,111 @@
+package linkage
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/alike-dev/alike/linkage/internal/compare"
+	"github.com/alike-dev/alike/linkage/internal/kinds"
+	"github.com/alike-dev/alike/linkage/internal/model"
+)
+
+// randomPairs is the number of random pairs that show how often values agree by chance.
+const randomPairs = 50_000
+
+// surroundings returns what the tables show besides the candidates c: how often random pairs agree and, of two tables in
+// which each thing is there once, pairs of records that one of them has.
+func (t *tables) surroundings(ctx context.Context, whole *compare.Records, e *examiner, c *compare.Comparison) (*model.Surroundings, error) {
+	s := &model.Surroundings{}
+	if err := t.randomAgreement(ctx, e, s); err != nil {
+		return nil, err
+	}
+	if t.right == nil || !e.config.exclusive() {
+		return s, nil
+	}
+	side := 0 // whose records have candidates
+	n := t.counts()
+	if n[1] < n[0] {
+		side = 1
+	}
+	var records int
+	s.Across, records = closestOf(c, side)
+	s.Possible[0] = float64(records) * float64(n[1-side])
+	s.Within = c.Without()
+	for side := range t.all() {
+		rows, _, found, err := t.ownPairs(ctx, whole, e, side)
+		if err != nil {
+			return nil, err
+		}
+		for i := range found.Pairs {
+			s.Within.Take(found, i)
+		}
+		s.Possible[1] += float64(len(rows)) * float64(n[side]-1)
+	}
+	return s, nil
+}
+
+// randomAgreement sets how often random pairs have values, and agree, in each column.
+func (t *tables) randomAgreement(ctx context.Context, e *examiner, s *model.Surroundings) error {
+	var pairs []compare.Pair
+	for p := range compare.Strangers([2]int{e.Left.Rows(), t.rightRows()}, randomPairs) {
+		pairs = append(pairs, p)
+	}
+	c, err := e.Compare(ctx, e.matchers, pairs)
+	if err != nil {
+		return err
+	}
+	columns := c.Width - 1
+	s.Alike, s.Filled = make([]float64, columns), make([]float64, columns)
+	for i, g := range model.Grades(c, nil) {
+		f := i % columns
+		if g != kinds.Missing {
+			s.Filled[f]++
+		}
+		if g >= kinds.Near {
+			s.Alike[f]++
+		}
+	}
+	for f := range columns {
+		s.Alike[f] = (s.Alike[f] + 0.5) / (s.Filled[f] + 1)
+		s.Filled[f] /= max(1, float64(len(pairs)))
+	}
+	return nil
+}
+
+// rightRows returns the number of rows of the right table that are held; 0: there is none.
+func (t *tables) rightRows() int {
+	if t.right == nil {
+		return 0
+	}
+	return t.right.Rows()
+}
+
+// closestOf returns the candidates of each record of a side that are most similar to it, firstK of each, ascending, and the
+// number of records that have any.
+func closestOf(c *compare.Comparison, side int) (some []int, records int) {
+	record := func(i int) uint32 {
+		if side == 0 {
+			return c.Pairs[i].A
+		}
+		return c.Pairs[i].B
+	}
+	order := make([]int, len(c.Pairs))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		return cmp.Or(cmp.Compare(record(i), record(j)), cmp.Compare(c.Wholes[j], c.Wholes[i]), cmp.Compare(i, j))
+	})
+	taken := 0
+	for place, i := range order {
+		if place == 0 || record(i) != record(order[place-1]) {
+			taken, records = 0, records+1
+		}
+		if taken++; taken <= firstK {
+			some = append(some, i)
+		}
+	}
+	slices.Sort(some)
+	return some, records
+}
