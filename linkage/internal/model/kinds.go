@@ -42,6 +42,8 @@ const (
 	// kind agrees no more than random pairs.
 	telling = 0.5
 	noMore  = 0.1
+	// leastFilled is the least share of random pairs with values in such a column.
+	leastFilled = 0.2
 	// mostDisagreement is the largest share of a fit's matches that kinds call strangers, and of the pairs that kinds call
 	// the same that a fit leaves out.
 	mostDisagreement = 0.3
@@ -185,7 +187,7 @@ func agreementOf(m *kinds.Mixture, around *Surroundings, own []float64) []float6
 func atChance(m *kinds.Mixture, around *Surroundings, kind, top int) (n int) {
 	for f, alike := range around.Alike {
 		more, most := m.Agreement(kind, f)-alike, m.Agreement(top, f)-alike
-		if m.Agreement(top, f) >= telling && more < noMore*most {
+		if m.Agreement(top, f) >= telling && around.Filled[f] >= leastFilled && more < noMore*most {
 			n++
 		}
 	}
