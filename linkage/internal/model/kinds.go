@@ -85,7 +85,7 @@ func (f *Fitted) checkKinds(ctx context.Context, c *compare.Comparison, around *
 	if !distilled.Finite() || ctx.Err() != nil {
 		return
 	}
-	f.Model, f.Calibrated, f.ByKinds = distilled, false, true
+	f.Model, f.Calibrated, f.ByKinds, f.Disputed = distilled, false, true, around.Within == nil
 	f.Probability, _ = Apply(ctx, distilled, c, onePartner)
 }
 
