@@ -42,7 +42,9 @@ func (t *tables) decide(ctx context.Context, e *examiner) error {
 	}
 	q := decide.Estimate(e.graph(), edges, probability, e.shed, fewer)
 	r.Matches, r.Precision, r.Recall = q.Matches, q.Precision, q.Recall
-	r.RecallMost, r.PrecisionLeast = q.RecallMost, q.PrecisionLeast
+	if r.RecallMost, r.PrecisionLeast = q.RecallMost, q.PrecisionLeast; r.Disputed {
+		r.PrecisionLeast = 0
+	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}

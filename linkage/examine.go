@@ -31,6 +31,8 @@ type examiner struct {
 	model       *model.Model
 	grown       func(*compare.Comparison) error // called when found has grown; an error says that it is too large
 	tell        func(note string)               // adds to the notes of the report
+	disputed    func(yes bool)                  // sets whether the report's estimates are disputed
+	wasDisputed bool                            // as disputed was called
 	byKinds     bool                            // the model was made from the kinds of pairs
 	calibrated  bool                            // the model's scores are calibrated, see scoreCounts.calibrate
 	candidates  int                             // number of candidates that were examined
@@ -85,6 +87,7 @@ type learnedModel struct {
 	Evidence   []float64
 	Calibrated bool
 	ByKinds    bool // the evidence of columns is not shared
+	Disputed   bool
 }
 
 // learned takes the model that an earlier process has noted, or else calls learn and notes the result.
@@ -107,7 +110,7 @@ func (e *examiner) learned(kind string, learn func() error) error {
 		if m.ByKinds {
 			shares = slices.Repeat([]float64{1}, len(shares))
 		}
-		f := &model.Fitted{Model: model.NewModel(e.sample, shares), Probability: probability, Calibrated: m.Calibrated, ByKinds: m.ByKinds}
+		f := &model.Fitted{Model: model.NewModel(e.sample, shares), Probability: probability, Calibrated: m.Calibrated, ByKinds: m.ByKinds, Disputed: m.Disputed}
 		f.Model.Prior, f.Model.Evidence = m.Prior, m.Evidence
 		f.KeepFinite(e.sample) // shares are not in the note
 		e.takeFitted(f)
@@ -119,7 +122,7 @@ func (e *examiner) learned(kind string, learn func() error) error {
 	if e.keeper.log == nil {
 		return nil
 	}
-	m = learnedModel{Prior: e.model.Prior, Evidence: e.model.Evidence, Calibrated: e.calibrated, ByKinds: e.byKinds}
+	m = learnedModel{Prior: e.model.Prior, Evidence: e.model.Evidence, Calibrated: e.calibrated, ByKinds: e.byKinds, Disputed: e.wasDisputed}
 	if m.Sample, err = e.keeper.write("sample", e.sample, 0, e.sampled); err != nil {
 		return err
 	}

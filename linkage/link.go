@@ -81,6 +81,7 @@ func (t *tables) examine(ctx context.Context, c *Config) (*examiner, error) {
 	}
 	r := t.result
 	e.tell = func(note string) { r.Notes = append(r.Notes, note) }
+	e.disputed = func(yes bool) { r.Disputed = yes }
 	r.matcher, r.only = e.matchers[0], t.left
 	if e.shares, err = comparer.Shares(ctx, c.Threads, t.counts(), c.limits.strangers); err != nil {
 		return nil, err

@@ -87,6 +87,10 @@ func (r *Report) Estimates() string {
 	if r.Linked == 0 {
 		return ""
 	}
+	if r.Disputed {
+		return "likely right and likely found: not known, because the data show two notions of what is the same thing, such as a " +
+			"person and a household; labels, or a column that names the source of a record, would tell"
+	}
 	right := fmt.Sprintf("%.1f %% of the links", 100*r.Precision)
 	if r.Precision-r.PrecisionLeast >= decide.LargeDifference {
 		right = fmt.Sprintf("%.0f %% of the links or more (%.1f %% if those that contradict each other are right)", 100*r.PrecisionLeast, 100*r.Precision)

@@ -97,6 +97,10 @@ type Report struct {
 	// two records are linked with a third one and not with each other. It is the precision if all links were wrong
 	// that would have to be removed to resolve this.
 	PrecisionLeast float64 `json:"precision_least"`
+	// Disputed says that the data show two notions of what is the same thing, such as a person and a household, and that
+	// nothing but the number of columns that agree told which of them the links follow. Then the estimates are those of the
+	// chosen notion, and PrecisionLeast is 0.
+	Disputed bool `json:"disputed,omitempty"`
 
 	Resumed bool `json:"resumed,omitempty"` // the join went on with what Config.Work held
 }

@@ -70,6 +70,7 @@ type Fitted struct {
 	Probability []float64 // of each candidate
 	Calibrated  bool      // the model's scores are calibrated
 	ByKinds     bool      // the fit contradicted the kinds of pairs, and the model is that of the kinds: see checkKinds
+	Disputed    bool      // nothing but this contradiction tells which of the two is right
 	Replaced    bool      // the model had numbers that are not finite, and is that of twins: see KeepFinite
 }
 

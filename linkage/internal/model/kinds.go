@@ -17,8 +17,8 @@ import (
 //
 //   - Where a source has each thing once, pairs within a source are not the same thing. Kinds are, as far as they occur
 //     across sources more often than within: the target-decoy estimate of Chance, kind by kind.
-//   - Else the kinds that agree in nearly as much as the kind that agrees in most: columns count by how rarely random
-//     pairs agree in them.
+//   - Else the kinds that agree in nearly as much as the kind that agrees in most, and in one telling column at most no
+//     more than random pairs. Columns count by how rarely random pairs agree in them.
 
 // Surroundings are what the tables show besides the candidates.
 type Surroundings struct {
@@ -34,7 +34,16 @@ type Surroundings struct {
 
 const (
 	// sameFrom is the least agreement of a kind that is the same thing, as a share of the largest agreement.
-	sameFrom = 0.65
+	sameFrom = 0.55
+	// mostAtChance is the largest number of telling columns in which a kind that is the same thing agrees no more than random
+	// pairs: one value may have been changed, and what differs in two such ways is another thing.
+	mostAtChance = 1
+	// telling is the least agreement of a column in the kind that agrees most, and noMore the share of it up to which another
+	// kind agrees no more than random pairs.
+	telling = 0.5
+	noMore  = 0.1
+	// leastFilled is the least share of random pairs with values in such a column.
+	leastFilled = 0.2
 	// mostDisagreement is the largest share of a fit's matches that kinds call strangers, and of the pairs that kinds call
 	// the same that a fit leaves out.
 	mostDisagreement = 0.3
@@ -76,7 +85,7 @@ func (f *Fitted) checkKinds(ctx context.Context, c *compare.Comparison, around *
 	if !distilled.Finite() || ctx.Err() != nil {
 		return
 	}
-	f.Model, f.Calibrated, f.ByKinds = distilled, false, true
+	f.Model, f.Calibrated, f.ByKinds, f.Disputed = distilled, false, true, around.Within == nil
 	f.Probability, _ = Apply(ctx, distilled, c, onePartner)
 }
 
@@ -143,15 +152,11 @@ func sameKinds(c *compare.Comparison, m *kinds.Mixture, posterior [][]float64, a
 	if agreement[top] <= 0 {
 		return nil
 	}
-	own := ownEvidence(m, top)
-	for f := range own { // a column in which not even these pairs agree tells nothing
-		own[f] *= m.Agreement(top, f)
-	}
-	agreement = agreementOf(m, around, own)
+	agreement = agreementOf(m, around, ownEvidence(m, top))
 	top = largest(agreement)
 	same := make([]float64, len(agreement))
 	for k, a := range agreement {
-		if a >= sameFrom*agreement[top] {
+		if a >= sameFrom*agreement[top] && atChance(m, around, k, top) <= mostAtChance {
 			same[k] = 1
 		}
 	}
@@ -178,6 +183,18 @@ func agreementOf(m *kinds.Mixture, around *Surroundings, own []float64) []float6
 	return of
 }
 
+// atChance returns the number of columns that tell, by the kind top, in which a kind agrees no more than random pairs.
+func atChance(m *kinds.Mixture, around *Surroundings, kind, top int) (n int) {
+	for f, alike := range around.Alike {
+		more, most := m.Agreement(kind, f)-alike, m.Agreement(top, f)-alike
+		if m.Agreement(top, f) >= telling && around.Filled[f] >= leastFilled && more < noMore*most {
+			n++
+		}
+	}
+	return n
+}
+
+// largest returns the place of the largest number.
 func largest(of []float64) (at int) {
 	for i, x := range of {
 		if x > of[at] {

@@ -1,0 +1,105 @@
+package linkage
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// households makes a table of people who live together: they share last name, address, place and telephone. Each person is
+// in two of three registers, which write dates in ways of their own; a third of them have moved in between. named adds a
+// column that names the register. It also returns the entity of each id.
+func households(homes int, named bool) (table string, entity map[string]int) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	var s strings.Builder
+	s.WriteString("id,first,last,born,address,place,phone")
+	if named {
+		s.WriteString(",register")
+	}
+	s.WriteString("\n")
+	entity = map[string]int{}
+	home := func() []string {
+		return []string{fmt.Sprintf("%d %s street", 1+rng.IntN(200), word(2000+rng.IntN(900))), word(3000 + rng.IntN(60)), fmt.Sprintf("0%d", 20000000+rng.IntN(70000000))}
+	}
+	typo := func(v string) string {
+		if rng.IntN(10) > 0 || len(v) < 3 {
+			return v
+		}
+		at := rng.IntN(len(v) - 1)
+		return v[:at] + v[at+1:]
+	}
+	people := 0
+	for range homes {
+		last, at := word(500+rng.IntN(400)), home()
+		for range 2 + rng.IntN(3) {
+			people++
+			first, day := word(rng.IntN(250)), [3]int{1930 + rng.IntN(90), 1 + rng.IntN(12), 1 + rng.IntN(28)}
+			for i, register := range rng.Perm(3)[:2] {
+				if i == 1 && rng.IntN(3) == 0 {
+					at = home()
+				}
+				born := []string{fmt.Sprintf("%d-%02d-%02d", day[0], day[1], day[2]), fmt.Sprintf("%02d/%02d/%d", day[2], day[1], day[0]),
+					fmt.Sprintf("%02d.%02d.%02d", day[2], day[1], day[0]%100)}[register]
+				id := fmt.Sprintf("p%d%c", people, 'a'+rune(register))
+				entity[id] = people
+				row := append([]string{id, typo(first), typo(last), born}, at...)
+				if named {
+					row = append(row, string('a'+rune(register)))
+				}
+				s.WriteString(strings.Join(row, ",") + "\n")
+			}
+		}
+	}
+	return s.String(), entity
+}
+
+func TestPeopleOfOneHouseholdAreNotOnePerson(t *testing.T) {
+	for _, named := range []bool{true, false} {
+		table, entity := households(700, named)
+		r := join(t, Config{Left: write(t, "t.csv", table)})
+		right := 0.0
+		for link := range r.Links.All() {
+			if entity[string(link.A)] == entity[string(link.B)] {
+				right++
+			}
+		}
+		people := float64(len(entity) / 2)
+		precision, recall := right/float64(r.Links.Len()), right/people
+		t.Logf("registers %v: precision %.3f, recall %.3f", named, precision, recall)
+		if named && (precision < 0.9 || recall < 0.85) || precision < 0.8 {
+			t.Errorf("registers %v: precision %.3f, recall %.3f", named, precision, recall)
+		}
+		if found := slices.ContainsFunc(r.Unused, func(u Unused) bool { return u.Name == "register" }); found != named {
+			t.Errorf("registers %v: not compared: %v", named, r.Unused)
+		}
+		if !named && !r.Disputed {
+			t.Error("nothing but the number of columns tells a person from a household, and the report does not say so")
+		}
+	}
+}
+
+func TestADerivedColumnChangesNothing(t *testing.T) {
+	left, right := people(400, 0.5)
+	derive := func(table string) string {
+		var s strings.Builder
+		for i, line := range strings.Split(strings.TrimSpace(table), "\n") {
+			fields := strings.Split(line, ",")
+			if i == 0 {
+				s.WriteString(line + ",joined,again\n")
+				continue
+			}
+			s.WriteString(line + "," + fields[1] + " " + fields[2] + "," + fields[2] + "\n")
+		}
+		return s.String()
+	}
+	plain := join(t, Config{Left: write(t, "l.csv", left), Right: write(t, "r.csv", right)})
+	more := join(t, Config{Left: write(t, "l2.csv", derive(left)), Right: write(t, "r2.csv", derive(right))})
+	if a, b := len(plain.Columns), len(more.Columns); a != b {
+		t.Errorf("%d columns are compared, and %d with derived ones: %v", a, b, more.Unused)
+	}
+	if a, b := plain.Links.Len(), more.Links.Len(); a != b {
+		t.Errorf("%d links, and %d with derived columns", a, b)
+	}
+}
