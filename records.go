@@ -3,6 +3,8 @@ package alike
 import (
 	"cmp"
 	"context"
+	"math"
+	"slices"
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup"
@@ -82,13 +84,44 @@ func linksOf(r *JoinResult, threshold float64) *dedup.Links {
 	if estimates := r.Estimates(); estimates != "" {
 		by += "; " + estimates
 	}
-	return &dedup.Links{
+	links := &dedup.Links{
 		Records:    r.Left,
 		All:        func(yield func(dedup.Link) bool) { connecting(r, yield) },
 		Similarity: func(a, b uint32) float64 { return r.Similarity(int(a), int(b)) },
 		ID:         func(record uint32) []byte { return r.ID(int(record)) },
 		By:         by,
 		Threshold:  threshold, Candidates: int64(r.Candidates), ExpectedRecall: r.Recall,
+	}
+	if r.Entities != nil {
+		describeEntities(links, r)
+	}
+	return links
+}
+
+// largestEntities is how many clusters of records are described.
+const largestEntities = 10
+
+// describeEntities tells how likely the clusters are, and which are the largest.
+func describeEntities(links *dedup.Links, r *JoinResult) {
+	clusters, of := r.Entities.Clusters, r.Entities.Of(r.Left)
+	links.Probability = func(record uint32) (p float64, known bool) {
+		if of[record] < 0 {
+			return 0, false
+		}
+		return clusters[of[record]].Probability, true
+	}
+	order := make([]int, len(clusters))
+	for i := range clusters {
+		order[i] = i
+		if 2*clusters[i].Believed < clusters[i].Pairs() {
+			links.Doubtful++
+		}
+	}
+	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(len(clusters[y].Members), len(clusters[x].Members)) })
+	for _, i := range order[:min(largestEntities, len(order))] {
+		c := &clusters[i]
+		weakest := dedup.Link{A: c.Weakest.A, B: c.Weakest.B, Similarity: 1 / (1 + math.Exp(-c.Weakest.Evidence))}
+		links.Largest = append(links.Largest, dedup.LinkedCluster{First: c.Members[0], Size: len(c.Members), Probability: c.Probability, Weakest: weakest})
 	}
 }
 

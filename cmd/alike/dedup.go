@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
+	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -60,7 +62,10 @@ bytes of all values, and the similarity in removed.csv is that of alike join.
 A cluster is split where its own pairs contradict it: pairs that were compared and rejected
 count against it, and two records of one are more likely the same than not. --cluster
 components takes all that links connect. --source COLUMN names the source of a record: one
-that has each thing once, so that no two of its records share a cluster.
+that has each thing once, so that no two of its records share a cluster. clusters.csv is
+id,cluster,probability: the probability that the two parts of the cluster that fit least are
+one thing, empty with --cluster components and star; summary.json has, of the largest
+clusters, also the pair that holds these parts together.
 
   alike dedup customers.csv -o clean/ --records --keep longest`,
 	"index": `With --index the documents of an index come before those of the inputs: a document like
@@ -291,9 +296,28 @@ func printDedup(cmd *cobra.Command, f *inputFlags, output string, s *alike.Summa
 		fmt.Fprintf(stderr, "%s of those removed are like a document of the index\n", humanize.Comma(s.Known))
 	}
 	tellApart(stderr, s.Apart)
+	tellEntities(stderr, s)
 	fmt.Fprintf(stderr, "%s\n", describeSearch(s))
 	fmt.Fprintf(stderr, "output in %s after %s\n", fault.Shown(output), describeCost(s))
 	return nil
+}
+
+// namedEntities is how many of the largest clusters of records are named.
+const namedEntities = 3
+
+// tellEntities names the largest clusters of records, and warns of those that look like strangers.
+func tellEntities(w io.Writer, s *alike.Summary) {
+	var largest []string
+	for _, e := range s.LargestEntities[:min(namedEntities, len(s.LargestEntities))] {
+		largest = append(largest, fmt.Sprintf("%s of %s (probability %.3f)", fault.Shown(e.Cluster), count(int64(e.Records), "record"), e.Probability))
+	}
+	if len(largest) > 0 {
+		fmt.Fprintf(w, "largest clusters: %s\n", strings.Join(largest, ", "))
+	}
+	if s.DoubtfulClusters > 0 {
+		fmt.Fprintf(w, "alike: in %s most pairs of records are, by themselves, more likely wrong than right: look at them in clusters.csv before you use the result\n",
+			count(int64(s.DoubtfulClusters), "cluster"))
+	}
 }
 
 // printPlan prints the estimated cost of a run.
