@@ -80,7 +80,7 @@ func (l *Links) tell(a *account, edges int64) {
 
 // tellLargest fills in the largest clusters by the names of their records.
 func (l *Links) tellLargest(a *account, ids *table.Cursor) error {
-	a.DoubtfulClusters, a.LargestEntities = l.Doubtful, nil
+	a.Undecided, a.DoubtfulClusters, a.LargestEntities = l.Undecided, l.Doubtful, nil
 	for _, c := range l.Largest {
 		weakest := EntityLink{ids.ID(c.Weakest.A), ids.ID(c.Weakest.B), c.Weakest.Similarity}
 		a.LargestEntities = append(a.LargestEntities, Entity{ids.ID(c.First), c.Size, c.Probability, weakest})

@@ -183,6 +183,8 @@ type Links struct {
 	Candidates     int64   // pairs that were examined
 	ExpectedRecall float64 // share of the true links that were found, as far as that is known
 
+	// Undecided says that it is not known which links are right: clusters are listed, and nothing is removed.
+	Undecided bool
 	// Probability returns the probability of the cluster into which All connects a record, and whether it is known.
 	Probability func(record uint32) (p float64, known bool)
 	Largest     []LinkedCluster // the largest clusters whose probability is known, largest first

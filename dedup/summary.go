@@ -29,6 +29,8 @@ type Summary struct {
 	LargestClusters []int `json:"largest_clusters"` // sizes, at most 10
 	BucketsCapped   int64 `json:"buckets_capped"`
 
+	Undecided bool `json:"undecided,omitempty"` // of records: the data do not tell which links are right, and nothing was removed
+
 	// Of records, where clusters have probabilities: at most 10, the largest ones, and the number of those in which
 	// most pairs are, by themselves, more likely wrong than right.
 	LargestEntities  []Entity `json:"largest_entities,omitempty"`
