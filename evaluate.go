@@ -63,7 +63,7 @@ func ScorePairs(found, truth string, minSimilarity float64, options ...ScoreOpti
 }
 
 // ScoreClusters compares the clustering in one file with that in another. A file with the
-// header id,cluster names the cluster of each document; in a file of pairs, connected
+// header id,cluster (others may follow) names the cluster of each document; in a file of pairs, connected
 // documents are one cluster. Headers are as for ScorePairs.
 func ScoreClusters(found, truth string, options ...ScoreOption) (*ClusterScores, error) {
 	f, t, err := newScoring(options).readTwo(found, truth)
@@ -201,7 +201,7 @@ func (r *rows) pairs(minSimilarity float64) ([]eval.Pair, error) {
 // clusters returns the cluster of every id.
 func (r *rows) clusters() (map[string]string, error) {
 	clusters := make(map[string]string, len(r.rows))
-	if len(r.header) == 2 && strings.EqualFold(r.header[1], "cluster") {
+	if len(r.header) >= 2 && strings.EqualFold(r.header[1], "cluster") {
 		for _, row := range r.rows {
 			if other, ok := clusters[row[0]]; ok && other != row[1] {
 				return nil, fmt.Errorf("%s: id %q is in two clusters, %q and %q", r.path, row[0], other, row[1])

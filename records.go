@@ -3,6 +3,8 @@ package alike
 import (
 	"cmp"
 	"context"
+	"math"
+	"slices"
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup"
@@ -16,7 +18,10 @@ import (
 // which two records are more likely one thing than not; without, all that links connect. config sets which record of a cluster to keep,
 // the outputs, and the callbacks; join sets the table and how to read it. The result is that
 // of the join; it is nil after an error.
-func DedupRecords(ctx context.Context, config Config, join JoinConfig) (*Summary, *JoinResult, error) {
+//
+// If the expected precision may be below a half, clusters are listed, no record is removed, and Summary.Undecided
+// is set: unless accept is, or join has a Threshold, a Precision or a Model, which are decisions of the caller.
+func DedupRecords(ctx context.Context, config Config, join JoinConfig, accept bool) (*Summary, *JoinResult, error) {
 	columns, id, err := linkage.Columns(ctx, join.Left, join.LeftID, join.Corpus)
 	if err != nil {
 		return nil, nil, err
@@ -63,13 +68,30 @@ func DedupRecords(ctx context.Context, config Config, join JoinConfig) (*Summary
 			return nil, setting.Errorf("the column %q was taken as the ids, and %s is there more than once: name the column with the ids (%s), or - where there is none",
 				id, result.Repeated[0], setting.IDField)
 		}
-		return linksOf(result, join.Threshold), nil
+		links := linksOf(result, join.Threshold)
+		decided := accept || join.Threshold > 0 || join.Precision > 0 || join.Model != nil
+		links.Undecided = !decided && !tells(result)
+		return links, nil
 	})
 	summary, err := dedup.Run(ctx, withReport(config))
 	if err != nil {
 		return nil, nil, err
 	}
 	return summary, result, result.Finish()
+}
+
+// tells reports whether the data tell which records are one thing: at least half of the links, and of the pairs in
+// clusters, are expected to be right.
+func tells(r *JoinResult) bool {
+	least := 1.0 // of nothing
+	if r.Linked > 0 {
+		least = min(r.Precision, r.PrecisionLeast)
+	}
+	if r.Entities != nil {
+		low, _ := r.Entities.Precision()
+		least = min(least, low)
+	}
+	return least >= 0.5 // not if it is unknown, NaN
 }
 
 // linksOf returns the links of a join within one table as links of the engine.
@@ -82,13 +104,44 @@ func linksOf(r *JoinResult, threshold float64) *dedup.Links {
 	if estimates := r.Estimates(); estimates != "" {
 		by += "; " + estimates
 	}
-	return &dedup.Links{
+	links := &dedup.Links{
 		Records:    r.Left,
 		All:        func(yield func(dedup.Link) bool) { connecting(r, yield) },
 		Similarity: func(a, b uint32) float64 { return r.Similarity(int(a), int(b)) },
 		ID:         func(record uint32) []byte { return r.ID(int(record)) },
 		By:         by,
 		Threshold:  threshold, Candidates: int64(r.Candidates), ExpectedRecall: r.Recall,
+	}
+	if r.Entities != nil {
+		describeEntities(links, r)
+	}
+	return links
+}
+
+// largestEntities is how many clusters of records are described.
+const largestEntities = 10
+
+// describeEntities tells how likely the clusters are, and which are the largest.
+func describeEntities(links *dedup.Links, r *JoinResult) {
+	clusters, of := r.Entities.Clusters, r.Entities.Of(r.Left)
+	links.Probability = func(record uint32) (p float64, known bool) {
+		if of[record] < 0 {
+			return 0, false
+		}
+		return clusters[of[record]].Probability, true
+	}
+	order := make([]int, len(clusters))
+	for i := range clusters {
+		order[i] = i
+		if 2*clusters[i].Believed < clusters[i].Pairs() {
+			links.Doubtful++
+		}
+	}
+	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(len(clusters[y].Members), len(clusters[x].Members)) })
+	for _, i := range order[:min(largestEntities, len(order))] {
+		c := &clusters[i]
+		weakest := dedup.Link{A: c.Weakest.A, B: c.Weakest.B, Similarity: 1 / (1 + math.Exp(-c.Weakest.Evidence))}
+		links.Largest = append(links.Largest, dedup.LinkedCluster{First: c.Members[0], Size: len(c.Members), Probability: c.Probability, Weakest: weakest})
 	}
 }
 

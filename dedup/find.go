@@ -330,7 +330,7 @@ func (f *found) clusterOptions() clusters.Options {
 		Graph: f.graph(), Table: f.docs.table, Sides: &f.sides, Keep: f.Keep, Star: f.Star, Parts: f.removesParts, Sizes: f.sizes, Verify: f.verifyOptions(),
 	}
 	if f.docs.links != nil {
-		o.Rate = f.docs.links.Similarity
+		o.Rate, o.All = f.docs.links.Similarity, f.docs.links.Undecided
 	}
 	return o
 }

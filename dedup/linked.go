@@ -10,6 +10,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/copies"
 	"github.com/alike-dev/alike/dedup/internal/graph"
+	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/internal/extsort"
 )
 
@@ -60,6 +61,7 @@ func takeLinks(ctx context.Context, j *job, in *inputs, docs *documents) (classe
 	})
 	if err == nil {
 		links.tell(j.account, edges.Len())
+		err = links.tellLargest(j.account, t.Cursor())
 	}
 	return classes, edges, err
 }
@@ -74,4 +76,14 @@ func (l *Links) tell(a *account, edges int64) {
 	a.TextScheme, a.SketchScheme = "", ""
 	a.Candidates, a.Verified = l.Candidates, edges
 	a.Rejected = a.Candidates - a.Verified
+}
+
+// tellLargest fills in the largest clusters by the names of their records.
+func (l *Links) tellLargest(a *account, ids *table.Cursor) error {
+	a.Undecided, a.DoubtfulClusters, a.LargestEntities = l.Undecided, l.Doubtful, nil
+	for _, c := range l.Largest {
+		weakest := EntityLink{ids.ID(c.Weakest.A), ids.ID(c.Weakest.B), c.Weakest.Similarity}
+		a.LargestEntities = append(a.LargestEntities, Entity{ids.ID(c.First), c.Size, c.Probability, weakest})
+	}
+	return ids.Err
 }

@@ -182,6 +182,21 @@ type Links struct {
 	By             string  // how the links were decided, for Summary.Decision
 	Candidates     int64   // pairs that were examined
 	ExpectedRecall float64 // share of the true links that were found, as far as that is known
+
+	// Undecided says that it is not known which links are right: clusters are listed, and nothing is removed.
+	Undecided bool
+	// Probability returns the probability of the cluster into which All connects a record, and whether it is known.
+	Probability func(record uint32) (p float64, known bool)
+	Largest     []LinkedCluster // the largest clusters whose probability is known, largest first
+	Doubtful    int             // clusters in which most pairs of records are, by themselves, more likely wrong than right
+}
+
+// LinkedCluster is a cluster of linked records.
+type LinkedCluster struct {
+	First       uint32 // its first record
+	Size        int    // records
+	Probability float64
+	Weakest     Link // without it the cluster falls apart soonest; its Similarity is its probability
 }
 
 // Link is two records that belong together, A before B.

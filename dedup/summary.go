@@ -29,6 +29,13 @@ type Summary struct {
 	LargestClusters []int `json:"largest_clusters"` // sizes, at most 10
 	BucketsCapped   int64 `json:"buckets_capped"`
 
+	Undecided bool `json:"undecided,omitempty"` // of records: the data do not tell which links are right, and nothing was removed
+
+	// Of records, where clusters have probabilities: at most 10, the largest ones, and the number of those in which
+	// most pairs are, by themselves, more likely wrong than right.
+	LargestEntities  []Entity `json:"largest_entities,omitempty"`
+	DoubtfulClusters int      `json:"doubtful_clusters,omitempty"`
+
 	Threshold       float64 `json:"threshold"`
 	Measure         string  `json:"measure,omitempty"`  // missing: jaccard
 	Decision        string  `json:"decision,omitempty"` // with a Hamming distance, instead of threshold: hamming<=3
@@ -45,6 +52,21 @@ type Summary struct {
 	Seconds         float64 `json:"seconds"`
 	PeakMemoryBytes int64   `json:"peak_memory_bytes"` // resident; 0 where the system does not report it
 	SpilledBytes    int64   `json:"spilled_bytes"`
+}
+
+// Entity is a cluster of records that are one thing.
+type Entity struct {
+	Cluster     string     `json:"cluster"` // as in clusters.csv
+	Records     int        `json:"records"`
+	Probability float64    `json:"probability"` // that its two parts that fit least are one thing
+	Weakest     EntityLink `json:"weakest"`     // the strongest pair between these parts
+}
+
+// EntityLink is a pair of records, and the probability that they are one thing.
+type EntityLink struct {
+	A           string  `json:"a"`
+	B           string  `json:"b"`
+	Probability float64 `json:"probability"`
 }
 
 // The values of Summary.CandidateMethod.

@@ -191,7 +191,11 @@ func writeLists(t *task, fates *shelf, to *extsort.Appender) error {
 		if err != nil {
 			return err
 		}
-		if err := all.Write([]string{string(name), string(label)}); err != nil || r.words[1] == 0 {
+		member := []string{string(name), string(label)}
+		if t.plan.Join != nil {
+			member = append(member, "") // clusters of all that links connect have no probability
+		}
+		if err := all.Write(member); err != nil || r.words[1] == 0 {
 			return err
 		}
 		n++

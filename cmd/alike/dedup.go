@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
+	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -60,7 +62,13 @@ bytes of all values, and the similarity in removed.csv is that of alike join.
 A cluster is split where its own pairs contradict it: pairs that were compared and rejected
 count against it, and two records of one are more likely the same than not. --cluster
 components takes all that links connect. --source COLUMN names the source of a record: one
-that has each thing once, so that no two of its records share a cluster.
+that has each thing once, so that no two of its records share a cluster. clusters.csv is
+id,cluster,probability: the probability that the two parts of the cluster that fit least are
+one thing, empty with --cluster components and star; summary.json has, of the largest
+clusters, also the pair that holds these parts together.
+
+Where less than half of the pairs may be right, no record is removed, and the exit status
+is 5. --accept takes the result all the same; so do --threshold, --precision and --model.
 
   alike dedup customers.csv -o clean/ --records --keep longest`,
 	"index": `With --index the documents of an index come before those of the inputs: a document like
@@ -93,6 +101,7 @@ type dedupFlags struct {
 	noSync   bool
 	dryRun   bool
 	index    string
+	accept   bool
 }
 
 func (f *dedupFlags) add(own *pflag.FlagSet) {
@@ -104,6 +113,9 @@ func (f *dedupFlags) add(own *pflag.FlagSet) {
 	own.BoolVar(&f.noSync, "no-sync", false, "do not wait until the output is on disk: done sooner, but lost or damaged if the power fails within seconds")
 	own.BoolVar(&f.idsOnly, "ids-only", false, "write only the ids of what is kept, kept.csv, and no records")
 	own.BoolVar(&f.dryRun, "dry-run", false, "estimate documents, memory, disk and time, and do nothing")
+	own.BoolVar(&f.accept, "accept", false, "with --records: remove records even if the data do not tell which are the same")
+	own.Float64Var(&f.records.join.precision, "precision", 0, "with --records, instead of a threshold: the `share` of pairs in clusters that should be right, as far as the data tell")
+	own.StringVar(&f.records.join.model, "model", "", "with --records, which it implies: `file` of a model of alike learn")
 	f.records.add(own)
 	f.corpusFlags.add(own)
 	sayDefaults(own)
@@ -233,6 +245,12 @@ func (f *dedupFlags) run(cmd *cobra.Command, args []string) (err error) {
 	return f.report(cmd, c, func(c alike.Config) (*alike.Summary, error) { return alike.Dedup(cmd.Context(), c) })
 }
 
+// errUndecided says that records were grouped and none was removed.
+var errUndecided = errors.New("the data do not tell which records are the same: of the pairs found, less than half may be right. " +
+	"Nothing was removed; clusters.csv has the clusters. " +
+	"What helps: --source COLUMN, if a source has a thing once; labels (alike label, then alike learn) and --model FILE; " +
+	"--precision 0.9, for the surest clusters only. --accept removes records all the same")
+
 // runRecords keeps one record of every cluster of linked records.
 func (f *dedupFlags) runRecords(cmd *cobra.Command, args []string) error {
 	if err := f.records.check(cmd, args); err != nil {
@@ -252,14 +270,20 @@ func (f *dedupFlags) runRecords(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	var result *alike.JoinResult
+	undecided := false
 	err = f.report(cmd, c, func(c alike.Config) (summary *alike.Summary, err error) {
-		summary, result, err = alike.DedupRecords(cmd.Context(), c, join)
+		summary, result, err = alike.DedupRecords(cmd.Context(), c, join, f.accept)
+		undecided = err == nil && summary.Undecided
 		return summary, err
 	})
 	if result == nil {
 		return err
 	}
-	return errors.Join(err, flags.tellChoices(cmd, cmd.ErrOrStderr(), join, result))
+	err = errors.Join(err, flags.tellChoices(cmd, cmd.ErrOrStderr(), join, result))
+	if undecided && (err == nil || errors.Is(err, errSkipped)) {
+		return errUndecided
+	}
+	return err
 }
 
 // report runs, and reports progress and the result.
@@ -291,9 +315,28 @@ func printDedup(cmd *cobra.Command, f *inputFlags, output string, s *alike.Summa
 		fmt.Fprintf(stderr, "%s of those removed are like a document of the index\n", humanize.Comma(s.Known))
 	}
 	tellApart(stderr, s.Apart)
+	tellEntities(stderr, s)
 	fmt.Fprintf(stderr, "%s\n", describeSearch(s))
 	fmt.Fprintf(stderr, "output in %s after %s\n", fault.Shown(output), describeCost(s))
 	return nil
+}
+
+// namedEntities is how many of the largest clusters of records are named.
+const namedEntities = 3
+
+// tellEntities names the largest clusters of records, and warns of those that look like strangers.
+func tellEntities(w io.Writer, s *alike.Summary) {
+	var largest []string
+	for _, e := range s.LargestEntities[:min(namedEntities, len(s.LargestEntities))] {
+		largest = append(largest, fmt.Sprintf("%s of %s (probability %.3f)", fault.Shown(e.Cluster), count(int64(e.Records), "record"), e.Probability))
+	}
+	if len(largest) > 0 {
+		fmt.Fprintf(w, "largest clusters: %s\n", strings.Join(largest, ", "))
+	}
+	if s.DoubtfulClusters > 0 {
+		fmt.Fprintf(w, "alike: in %s most pairs of records are, by themselves, more likely wrong than right: look at them in clusters.csv before you use the result\n",
+			count(int64(s.DoubtfulClusters), "cluster"))
+	}
 }
 
 // printPlan prints the estimated cost of a run.

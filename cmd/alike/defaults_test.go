@@ -35,6 +35,7 @@ var uses = []use{
 	{line: "dedup docs.jsonl -o out", made: []string{"out"}},
 	{line: "dedup left.csv --records -o out", made: []string{"out"}},
 	{line: "dedup left.csv --records -o out --idf sketch", made: []string{"out"}},
+	{line: "dedup left.csv --records -o out --accept", made: []string{"out"}},
 	{line: "dedup docs.jsonl -o out --scheme simhash --distance 3", made: []string{"out"}},
 	{line: "dedup docs.jsonl -o out --preset exlsh-word --distance 3", made: []string{"out"}, only: ofPresets},
 	{line: "dedup docs.jsonl -o out --preset hash4j-simhash --distance 3", made: []string{"out"}, only: ofPresets},

@@ -26,10 +26,11 @@ import (
 
 // Exit codes, a stable contract.
 const (
-	exitDone    = 0
-	exitFailed  = 1
-	exitUsage   = 2
-	exitSkipped = 3 // done, but some input was skipped
+	exitDone      = 0
+	exitFailed    = 1
+	exitUsage     = 2
+	exitSkipped   = 3 // done, but some input was skipped
+	exitUndecided = 5 // records were grouped and none removed: the data do not tell
 )
 
 // startPagesAfter is when pages of the start are given back: after runs over a few documents have
@@ -65,6 +66,9 @@ func exitCode(cmd *cobra.Command, err error) int {
 	switch {
 	case err == nil:
 		return exitDone
+	case errors.Is(err, errUndecided):
+		say(errUndecided.Error())
+		return exitUndecided
 	case errors.Is(err, errSkipped):
 		return exitSkipped
 	case errors.As(err, &usage) || errors.Is(err, alike.ErrUsage):
@@ -117,7 +121,8 @@ region and endpoint (AWS_ENDPOINT_URL) from where the tools of AWS and Google
 take them, and ?anonymous=true after it for a public bucket.
 
 Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but some input was skipped
-(the first of each kind are named on standard error, all of them in --skipped FILE).`
+(the first of each kind are named on standard error, all of them in --skipped FILE),
+5 records were grouped but none removed, as the data do not tell which are the same.`
 
 const rootExamples = `  # keep one document of every cluster of near-duplicates
   alike dedup corpus/ -o clean/

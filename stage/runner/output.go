@@ -133,7 +133,11 @@ func (in *input) publish(ctx context.Context) (*Summary, error) {
 		}
 		lists = []textList{{stage.LinksText, "", header.String()}}
 	case p.Command == stage.Dedup:
-		lists = []textList{{stage.RemovedText, dedup.RemovedFile, "id,kept_id,similarity\n"}, {stage.ClustersText, dedup.ClustersFile, "id,cluster\n"}}
+		members := "id,cluster\n"
+		if p.Join != nil {
+			members = "id,cluster,probability\n"
+		}
+		lists = []textList{{stage.RemovedText, dedup.RemovedFile, "id,kept_id,similarity\n"}, {stage.ClustersText, dedup.ClustersFile, members}}
 		if p.Listed {
 			lists = append(lists, textList{stage.KeptText, dedup.KeptList, ""})
 		}

@@ -24,6 +24,7 @@ type Options struct {
 	Table  *table.Table
 	Sides  *sides.Policy
 	Keep   cluster.Keep
+	All    bool                      // nothing is removed
 	Star   bool                      // a document is removed only in favour of one that is similar to it
 	Parts  bool                      // stars are made with the largest set first: edges are by containment
 	Sizes  *extsort.Sorted           // of the sets of representatives, for Parts; nil: the table has the sets
@@ -200,7 +201,7 @@ func (d *decider) group(first uint64) error {
 				return err
 			}
 		}
-		if doc == kept || d.f.Sides.Reference(doc) {
+		if doc == kept || d.f.All || d.f.Sides.Reference(doc) {
 			continue
 		}
 		if err := d.removed.Add(uint64(doc), uint64(kept)); err != nil {

@@ -116,15 +116,36 @@ func (k *knownRows) upTo(doc uint32) error {
 }
 
 // writeClusters writes clusters.csv: id,cluster for the members of clusters of
-// two or more, in input order; a cluster is named by its smallest document.
-func (o *Folder) writeClusters(ctx context.Context, t *table.Table, c *clusters.Result) error {
-	return o.rows(ClustersFile, []string{"id", "cluster"}, func(write func(row ...string)) error {
-		docs, labels := t.Scanner(), table.Namer{Cursor: t.Cursor()}
-		return c.Labels.Visit(func(e extsort.Entry) error {
-			write(docs.ID(uint32(e.Key)), labels.ID(uint32(e.Value)))
+// two or more, in input order; a cluster is named by its smallest document. Of records it
+// is id,cluster,probability; what is not known is empty.
+func (o *Folder) writeClusters(ctx context.Context, of *Options) error {
+	header := []string{"id", "cluster"}
+	if of.Records {
+		header = append(header, "probability")
+	}
+	return o.rows(ClustersFile, header, func(write func(row ...string)) error {
+		docs, labels := of.Table.Scanner(), table.Namer{Cursor: of.Table.Cursor()}
+		return of.Clusters.Labels.Visit(func(e extsort.Entry) error {
+			row := []string{docs.ID(uint32(e.Key)), labels.ID(uint32(e.Value))}
+			if of.Records {
+				row = append(row, of.probability(uint32(e.Key)))
+			}
+			write(row...)
 			return errors.Join(docs.Err, labels.Err, ctx.Err())
 		})
 	})
+}
+
+// probability returns the probability of a document's cluster, empty if it is not known.
+func (o *Options) probability(doc uint32) string {
+	if o.Probability == nil {
+		return ""
+	}
+	p, known := o.Probability(doc)
+	if !known {
+		return ""
+	}
+	return string(measure.AppendSimilarity(nil, p))
 }
 
 // writeKeptList writes kept.txt: the paths of the kept documents that are files of their own.

@@ -69,12 +69,15 @@ func (k *keptWriter) keeps(doc uint32) bool {
 type Options struct {
 	Table    *table.Table
 	Clusters *clusters.Result
-	Corpus   corpus.Options
-	IDsOnly  bool                               // only the ids of kept documents are written
-	Wanted   bitset.Set                         // documents whose records Want gets, of files that are decoded for their copies; nil: none
-	Want     func(doc uint32, raw []byte) error // may be called by several goroutines at once
-	Space    *scratch.Space
-	Log      *resume.Log // nil: nothing is noted
+	Records  bool // clusters are of records, and have a column for their probability
+	// Probability returns that of a document's cluster, and whether it is known; nil: it never is.
+	Probability func(doc uint32) (p float64, known bool)
+	Corpus      corpus.Options
+	IDsOnly     bool                               // only the ids of kept documents are written
+	Wanted      bitset.Set                         // documents whose records Want gets, of files that are decoded for their copies; nil: none
+	Want        func(doc uint32, raw []byte) error // may be called by several goroutines at once
+	Space       *scratch.Space
+	Log         *resume.Log // nil: nothing is noted
 	// NoteBytes is how much of an output is written between two notes on it; 0: noteBytes.
 	NoteBytes int64
 	Progress  meter.Progress
@@ -97,7 +100,7 @@ func All(ctx context.Context, o Options, out *Folder) (n Counts, err error) {
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return out.writeRemoved(ctx, o.Table, o.Clusters) })
-	group.Go(func() error { return out.writeClusters(ctx, o.Table, o.Clusters) })
+	group.Go(func() error { return out.writeClusters(ctx, &o) })
 	if o.IDsOnly {
 		group.Go(func() error { return out.writeKeptIDs(ctx, k) })
 	} else {
