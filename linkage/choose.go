@@ -48,7 +48,7 @@ func (t *tables) choose(ctx context.Context, c *Config, left, right *source) err
 		if a, b := &l[p[0]], &r[p[1]]; a.name != left.id && b.name != right.id {
 			why := useless(a, b)
 			if slices.Contains(c.Sources, a.name) {
-				why = sourceReason
+				why = namesSource
 			}
 			candidates = append(candidates, columnPair{p, min(telling(a), telling(b)), why})
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 
 	"github.com/alike-dev/alike/candidates"
 	"github.com/alike-dev/alike/corpus"
@@ -80,7 +81,11 @@ func (t *tables) examine(ctx context.Context, c *Config) (*examiner, error) {
 		return t.surroundings(ctx, whole, e, c)
 	}
 	r := t.result
-	e.tell = func(note string) { r.Notes = append(r.Notes, note) }
+	e.tell = func(note string) {
+		if !slices.Contains(r.Notes, note) { // each number of candidates has a fit of its own
+			r.Notes = append(r.Notes, note)
+		}
+	}
 	e.disputed = func(yes bool) { r.Disputed = yes }
 	r.matcher, r.only = e.matchers[0], t.left
 	if e.shares, err = comparer.Shares(ctx, c.Threads, t.counts(), c.limits.strangers); err != nil {

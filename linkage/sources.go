@@ -119,5 +119,8 @@ func (s *sources) ofLeft() []uint32 {
 	return s.left
 }
 
-// sourceReason is why a column that names sources is not compared.
-const sourceReason = "names the source of a record, and no source has a thing twice: records of one source are not linked"
+// Why a column that names sources is not compared: the user says so, or the data show it.
+const (
+	namesSource  = "names the source of a record"
+	sourceReason = namesSource + ", and no source has a thing twice: records of one source are not linked"
+)
