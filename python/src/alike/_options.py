@@ -99,6 +99,7 @@ class RecordOptions(TypedDict, total=False):
 
     records: bool
     field: str | Sequence[str]
+    source: str | Sequence[str]
     config: Path
     save_config: Path
     idf: Literal["exact", "sketch", "none"]
@@ -110,7 +111,10 @@ class DedupOptions(CorpusOptions, RecordOptions, total=False):
     """Flags of ``alike dedup``."""
 
     keep: str
-    cluster: Literal["components", "star"]
+    cluster: Literal["components", "star", "held"]
+    accept: bool
+    precision: float
+    model: Path
 
 
 class PairsOptions(CorpusOptions, RecordOptions, total=False):
@@ -246,7 +250,8 @@ DEFAULTS: Mapping[str, Any] = {
     "bucket_cap": 1000,
     "keep": "first",
     "against": None,
-    "cluster": "components",
+    "cluster": None,
+    "accept": False,
     "shared": False,
     "fingerprints": None,
     "partitions": None,
