@@ -158,6 +158,7 @@ class TableOptions(JoinOptions, total=False):
     fresh: bool
     quiet: bool
     with_: str | Sequence[str]
+    source: str | Sequence[str]
     against_links: Path
     save_config: Path
 
