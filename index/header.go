@@ -172,6 +172,9 @@ func fromHeader(l lines, o Options) (Options, error) {
 	} else if o.Recipe.String() != line {
 		return o, fmt.Errorf("%w: it has the recipe\n  %s\nand not\n  %s", ErrOther, line, o.Recipe)
 	}
+	if byID := l.get("byid") == "true"; byID && !o.ByID && (o.Window.Docs > 0 || o.Window.Age > 0) {
+		return o, fmt.Errorf("%w: its documents are found by their ids, and would expire: a window needs an index of its own", ErrOther)
+	}
 	if keys := Keys(l.get("keys")); o.Keys != KeysInMemory && o.Keys != keys {
 		return o, fmt.Errorf("%w: it has its keys in memory and not on %s", ErrOther, o.Keys)
 	}
