@@ -72,10 +72,11 @@ func (k *keeper) own(kind string, find func() (model.Bests, error)) (model.Bests
 // ownBests returns, for a sample of the records of a side, the best score of each with another record of the
 // same table.
 func (t *tables) ownBests(ctx context.Context, whole *compare.Records, e *examiner, side int) (model.Bests, error) {
-	rows, pairs, found, err := t.ownPairs(ctx, whole, e, side)
+	own, err := t.ownPairs(ctx, whole, e, side)
 	if err != nil {
 		return nil, err
 	}
+	rows, pairs, found := own.rows, own.pairs, own.found
 	b := make(model.Bests, len(rows))
 	b.Reset()
 	at := 0
@@ -90,24 +91,36 @@ func (t *tables) ownBests(ctx context.Context, whole *compare.Records, e *examin
 	return b, nil
 }
 
-// ownPairs returns, for a sample of the records of a side, which it returns too, pairs with similar records of the same
-// table, and their comparison.
-func (t *tables) ownPairs(ctx context.Context, whole *compare.Records, e *examiner, side int) (rows []uint32, pairs []compare.Pair, found *compare.Comparison, err error) {
+// ownPairs are pairs of records of one table.
+type ownPairs struct {
+	rows  []uint32            // a sample of the records
+	pairs []compare.Pair      // of each of them with similar ones, by their numbers
+	found *compare.Comparison // of these pairs
+}
+
+// ownPairs returns, for a sample of the records of a side, pairs with similar records of the same table. They show what is
+// alike by chance, to the fit and to the bound of its probabilities.
+func (t *tables) ownPairs(ctx context.Context, whole *compare.Records, e *examiner, side int) (*ownPairs, error) {
+	if e.own[side] != nil {
+		return e.own[side], nil
+	}
 	table := t.all()[side]
-	rows = t.someOf(side, e.config.limits.own)
+	own := &ownPairs{rows: t.someOf(side, e.config.limits.own)}
+	var err error
 	switch {
 	case t.sieved != nil && side == t.sieved.side:
-		pairs = t.sieved.own
+		own.pairs = t.sieved.own
 	case e.items != nil:
-		pairs, err = t.closestTo(ctx, e.config, e.items, rows, side, side)
+		own.pairs, err = t.closestTo(ctx, e.config, e.items, own.rows, side, side)
 	default:
-		pairs, err = t.otherThan(ctx, e.config, whole, table, rows)
+		own.pairs, err = t.otherThan(ctx, e.config, whole, table, own.rows)
 	}
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
-	found, err = e.Within(table).Compare(ctx, whole.Within(side).NewMatchers(e.config.Threads), t.places(pairs, side, side))
-	return rows, pairs, found, err
+	own.found, err = e.Within(table).Compare(ctx, whole.Within(side).NewMatchers(e.config.Threads), t.places(own.pairs, side, side))
+	e.own[side] = own
+	return own, err
 }
 
 // otherThan returns pairs of some records of a table, of the given rows, with others of it

@@ -22,9 +22,10 @@ type examiner struct {
 	keeper   *keeper
 	matchers []*compare.Matcher // one for each goroutine
 	shares   []float64
-	items    *vocabulary // of two tables with many records; else nil
-	known    *known      // nil: there are no known links
-	sources  *sources    // of the only table; nil: there are none
+	items    *vocabulary  // of two tables with many records; else nil
+	known    *known       // nil: there are no known links
+	sources  *sources     // of the only table; nil: there are none
+	own      [2]*ownPairs // similar records within either table; nil: not looked for yet
 	// around finds what the tables show besides the candidates, for the fit.
 	around func(ctx context.Context, c *compare.Comparison) (*model.Surroundings, error)
 

@@ -33,14 +33,14 @@ func (t *tables) surroundings(ctx context.Context, whole *compare.Records, e *ex
 	s.Possible[0] = float64(records) * float64(n[1-side])
 	s.Within = c.Without()
 	for side := range t.all() {
-		rows, _, found, err := t.ownPairs(ctx, whole, e, side)
+		own, err := t.ownPairs(ctx, whole, e, side)
 		if err != nil {
 			return nil, err
 		}
-		for i := range found.Pairs {
-			s.Within.Take(found, i)
+		for i := range own.found.Pairs {
+			s.Within.Take(own.found, i)
 		}
-		s.Possible[1] += float64(len(rows)) * float64(n[side]-1)
+		s.Possible[1] += float64(len(own.rows)) * float64(n[side]-1)
 	}
 	return s, nil
 }

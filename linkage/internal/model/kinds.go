@@ -62,12 +62,11 @@ func (f *Fitted) checkKinds(ctx context.Context, c *compare.Comparison, around *
 	if c.Width-1 < leastColumns || len(c.Pairs) < leastCandidates {
 		return
 	}
-	patterns := kinds.NewPatterns(c.Width-1, Grades(c, nil))
-	m := kinds.Fit(ctx, patterns)
+	m := kinds.Fit(ctx, kinds.NewPatterns(c.Width-1, Grades(c, everyNth(len(c.Pairs)))))
 	if ctx.Err() != nil || len(m.Share) == 1 {
 		return
 	}
-	posterior := patterns.Posterior(m)
+	posterior := kinds.NewPatterns(c.Width-1, Grades(c, nil)).Posterior(m)
 	same := sameKinds(c, m, posterior, around)
 	if same == nil {
 		return
@@ -87,6 +86,20 @@ func (f *Fitted) checkKinds(ctx context.Context, c *compare.Comparison, around *
 	}
 	f.Model, f.Calibrated, f.ByKinds, f.Disputed = distilled, false, true, around.Within == nil
 	f.Probability, _ = Apply(ctx, distilled, c, onePartner)
+}
+
+// mostFitted is about the largest number of pairs that kinds are fitted to: of 30,000 pairs on, more of them change kinds by
+// less than what tells kinds apart, and a fit to ten times as many takes ten times as long.
+const mostFitted = 30_000
+
+// everyNth returns places among n at equal distances, at most mostFitted of them.
+func everyNth(n int) []int {
+	step := max(1, (n+mostFitted-1)/mostFitted)
+	some := make([]int, 0, n/step+1)
+	for i := 0; i < n; i += step {
+		some = append(some, i)
+	}
+	return some
 }
 
 // agree tells whether the matches of a fit are those of the kinds, by and large.
