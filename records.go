@@ -3,12 +3,12 @@ package alike
 import (
 	"cmp"
 	"context"
-	"math"
 	"slices"
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/logistic"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/linkage"
 )
@@ -140,7 +140,7 @@ func describeEntities(links *dedup.Links, r *JoinResult) {
 	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(len(clusters[y].Members), len(clusters[x].Members)) })
 	for _, i := range order[:min(largestEntities, len(order))] {
 		c := &clusters[i]
-		weakest := dedup.Link{A: c.Weakest.A, B: c.Weakest.B, Similarity: 1 / (1 + math.Exp(-c.Weakest.Evidence))}
+		weakest := dedup.Link{A: c.Weakest.A, B: c.Weakest.B, Similarity: logistic.Probability(c.Weakest.Evidence)}
 		links.Largest = append(links.Largest, dedup.LinkedCluster{First: c.Members[0], Size: len(c.Members), Probability: c.Probability, Weakest: weakest})
 	}
 }

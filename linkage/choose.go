@@ -141,12 +141,10 @@ func (t *tables) byHand(fields []Field, l, r []profile, left, right *source) err
 
 // leaveOutDerived marks the pairs of columns that other columns make up, in both tables.
 func leaveOutDerived(columns []columnPair, left, right []string, rowsL, rowsR [][][]byte) {
-	var usable []*columnPair
+	usable := usableOf(columns)
 	var atL, atR []int
-	for i := range columns {
-		if c := &columns[i]; c.useless == "" {
-			usable, atL, atR = append(usable, c), append(atL, c.at[0]), append(atR, c.at[1])
-		}
+	for _, c := range usable {
+		atL, atR = append(atL, c.at[0]), append(atR, c.at[1])
 	}
 	inLeft, inRight := derivedColumns(rowsL, left, atL), derivedColumns(rowsR, right, atR)
 	for i, c := range usable {
@@ -158,12 +156,9 @@ func leaveOutDerived(columns []columnPair, left, right []string, rowsL, rowsR []
 
 // chooseSource returns the column that names the source of a record, if there is one, and marks it.
 func chooseSource(columns []columnPair, s *sampledColumns, profiles []profile) []string {
-	var usable []*columnPair
-	for i := range columns {
-		if c := &columns[i]; c.useless == "" {
-			usable = append(usable, c)
-			s.pairs = append(s.pairs, c.at)
-		}
+	usable := usableOf(columns)
+	for _, c := range usable {
+		s.pairs = append(s.pairs, c.at)
 	}
 	found := findSourceColumn(s, profiles)
 	if found < 0 {

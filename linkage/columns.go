@@ -156,16 +156,23 @@ type columnPair struct {
 	useless string  // why it is not compared; "": it may be
 }
 
+// usableOf returns the pairs of columns that may be compared.
+func usableOf(columns []columnPair) (usable []*columnPair) {
+	for i := range columns {
+		if columns[i].useless == "" {
+			usable = append(usable, &columns[i])
+		}
+	}
+	return usable
+}
+
 // mostTelling sorts pairs of columns by what they tell. If there are more than can be compared, the samples show what
 // they tell, and those that agree by chance only are useless; if the samples have too few records in common to show it,
 // columns whose values agree nowhere come last.
 func mostTelling(columns []columnPair, s *sampledColumns) {
-	var usable []*columnPair
-	for i := range columns {
-		if columns[i].useless == "" {
-			usable = append(usable, &columns[i])
-			s.pairs = append(s.pairs, columns[i].at)
-		}
+	usable := usableOf(columns)
+	for _, c := range usable {
+		s.pairs = append(s.pairs, c.at)
 	}
 	if len(usable) > maxColumns {
 		tells, tied, ok := s.information()

@@ -26,14 +26,13 @@ type examiner struct {
 	known    *known       // nil: there are no known links
 	sources  *sources     // of the only table; nil: there are none
 	own      [2]*ownPairs // similar records within either table; nil: not looked for yet
-	// around finds what the tables show besides the candidates, for the fit.
-	around func(ctx context.Context, c *compare.Comparison) (*model.Surroundings, error)
+	// around finds what the tables show besides the candidates c, for the fit. within are the candidates of one source.
+	around func(ctx context.Context, c *compare.Comparison, within []compare.Pair) (*model.Surroundings, error)
 
 	model       *model.Model
 	grown       func(*compare.Comparison) error // called when found has grown; an error says that it is too large
 	tell        func(note string)               // adds to the notes of the report
-	disputed    func(yes bool)                  // sets whether the report's estimates are disputed
-	wasDisputed bool                            // as disputed was called
+	disputed    bool                            // see model.Fitted
 	byKinds     bool                            // the model was made from the kinds of pairs
 	calibrated  bool                            // the model's scores are calibrated, see scoreCounts.calibrate
 	candidates  int                             // number of candidates that were examined
@@ -66,15 +65,11 @@ func (e *examiner) learn(ctx context.Context, sample []compare.Pair, calibrate b
 		e.model = m.base()
 		e.sampled, _ = model.Apply(ctx, e.model, e.sample, e.config.exclusive())
 	} else {
-		around, err := e.around(ctx, e.sample)
-		if err != nil {
-			return err
-		}
-		if e.sources != nil && e.Left == e.Right {
-			if around.Within, err = e.Compare(ctx, e.matchers, within); err != nil {
+		var around *model.Surroundings
+		if model.MayShowKinds(e.sample) {
+			if around, err = e.around(ctx, e.sample, within); err != nil {
 				return err
 			}
-			around.Possible = [2]float64{1 - e.sources.within, e.sources.within}
 		}
 		e.takeFitted(model.Fit(ctx, e.sample, model.Options{OnePartner: e.config.exclusive(), Share: e.shares, Calibrate: calibrate, Around: around}))
 	}
@@ -123,7 +118,7 @@ func (e *examiner) learned(kind string, learn func() error) error {
 	if e.keeper.log == nil {
 		return nil
 	}
-	m = learnedModel{Prior: e.model.Prior, Evidence: e.model.Evidence, Calibrated: e.calibrated, ByKinds: e.byKinds, Disputed: e.wasDisputed}
+	m = learnedModel{Prior: e.model.Prior, Evidence: e.model.Evidence, Calibrated: e.calibrated, ByKinds: e.byKinds, Disputed: e.disputed}
 	if m.Sample, err = e.keeper.write("sample", e.sample, 0, e.sampled); err != nil {
 		return err
 	}

@@ -10,8 +10,7 @@ import (
 // takeFitted takes the result of a fit, and says if it is not what was fitted.
 func (e *examiner) takeFitted(f *model.Fitted) {
 	e.model, e.sampled, e.calibrated, e.byKinds = f.Model, f.Probability, f.Calibrated, f.ByKinds
-	e.wasDisputed = f.Disputed
-	if e.disputed(f.Disputed); f.ByKinds {
+	if e.disputed = f.Disputed; f.ByKinds {
 		e.tell("what these records have most in common is not what makes them one thing, as with people of one household: " +
 			"matches agree in nearly everything that tells things apart")
 	}

@@ -44,11 +44,10 @@ const (
 // which columns have ties: without any, their values never agree. O(values of the samples + columns² · ties), and it is
 // asked for only where there are more columns than can be compared.
 func (s *sampledColumns) information() (tells []float64, tied []bool, ok bool) {
-	columns := make([]wordColumn, len(s.pairs))
 	tied = make([]bool, len(s.pairs))
 	cutter := record.NewCutter()
+	columns := s.allWords(cutter)
 	for k := range columns {
-		columns[k] = s.words(cutter, k)
 		tied[k] = len(columns[k].ties) > 0
 	}
 	likely := s.likely(columns)
@@ -86,6 +85,15 @@ func (s *sampledColumns) apart(pairs []compare.Pair, shift int) (others []compar
 type wordColumn struct {
 	left, right []uint32
 	ties        []compare.Pair // of records that have the same such word, the rarest words first
+}
+
+// allWords returns the words of each pair of columns.
+func (s *sampledColumns) allWords(cutter *record.Cutter) []wordColumn {
+	columns := make([]wordColumn, len(s.pairs))
+	for k := range columns {
+		columns[k] = s.words(cutter, k)
+	}
+	return columns
 }
 
 // words returns the words of the pair k of columns.

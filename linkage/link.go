@@ -77,8 +77,8 @@ func (t *tables) examine(ctx context.Context, c *Config) (*examiner, error) {
 	}
 	e := &examiner{Comparer: comparer, config: c, keeper: &t.keeper, matchers: whole.NewMatchers(c.Threads), grown: t.mayHold}
 	e.sources = t.sourcesOf(c.Sources)
-	e.around = func(ctx context.Context, c *compare.Comparison) (*model.Surroundings, error) {
-		return t.surroundings(ctx, whole, e, c)
+	e.around = func(ctx context.Context, c *compare.Comparison, within []compare.Pair) (*model.Surroundings, error) {
+		return t.surroundings(ctx, whole, e, c, within)
 	}
 	r := t.result
 	e.tell = func(note string) {
@@ -86,7 +86,6 @@ func (t *tables) examine(ctx context.Context, c *Config) (*examiner, error) {
 			r.Notes = append(r.Notes, note)
 		}
 	}
-	e.disputed = func(yes bool) { r.Disputed = yes }
 	r.matcher, r.only = e.matchers[0], t.left
 	if e.shares, err = comparer.Shares(ctx, c.Threads, t.counts(), c.limits.strangers); err != nil {
 		return nil, err
@@ -99,7 +98,7 @@ func (t *tables) examine(ctx context.Context, c *Config) (*examiner, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Candidates = e.candidates
+	r.Candidates, r.Disputed = e.candidates, e.disputed
 	t.memory.held += bytesOf(e.found)
 	t.report(e.sample, e.sampled, e.model)
 	if len(c.Known) > 0 {

@@ -22,15 +22,14 @@ const (
 // findSourceColumn returns the place among columns of the one that names the source of a record, −1 if there is none: likely
 // pairs agree in it hardly ever, though they would by chance.
 func findSourceColumn(s *sampledColumns, profiles []profile) int {
-	cutter := record.NewCutter()
-	columns := make([]wordColumn, len(s.pairs))
-	for k := range columns {
-		columns[k] = s.words(cutter, k)
-	}
+	var columns []wordColumn // read only if a column may name sources
 	for k, at := range s.pairs {
 		p := &profiles[at[0]]
 		if p.distinct < 2 || p.distinct > mostSources || float64(p.filled) < leastOfSource*float64(p.rows) {
 			continue
+		}
+		if columns == nil {
+			columns = s.allWords(record.NewCutter())
 		}
 		others := make([]wordColumn, 0, len(columns)-1)
 		others = append(append(others, columns[:k]...), columns[k+1:]...)

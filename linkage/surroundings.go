@@ -13,12 +13,18 @@ import (
 // randomPairs is the number of random pairs that show how often values agree by chance.
 const randomPairs = 50_000
 
-// surroundings returns what the tables show besides the candidates c: how often random pairs agree and, of two tables in
-// which each thing is there once, pairs of records that one of them has.
-func (t *tables) surroundings(ctx context.Context, whole *compare.Records, e *examiner, c *compare.Comparison) (*model.Surroundings, error) {
+// surroundings returns what the tables show besides the candidates c: how often random pairs agree and, where a source or
+// each of two tables has a thing once, pairs of records that one of them has. Of one table these are the candidates within.
+func (t *tables) surroundings(ctx context.Context, whole *compare.Records, e *examiner, c *compare.Comparison, within []compare.Pair) (*model.Surroundings, error) {
 	s := &model.Surroundings{}
 	if err := t.randomAgreement(ctx, e, s); err != nil {
 		return nil, err
+	}
+	if t.right == nil && e.sources != nil {
+		var err error
+		s.Within, err = e.Compare(ctx, e.matchers, within)
+		s.Possible = [2]float64{1 - e.sources.within, e.sources.within}
+		return s, err
 	}
 	if t.right == nil || !e.config.exclusive() {
 		return s, nil

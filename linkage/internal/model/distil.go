@@ -2,8 +2,9 @@ package model
 
 import (
 	"context"
-	"math"
+	"slices"
 
+	"github.com/alike-dev/alike/internal/logistic"
 	"github.com/alike-dev/alike/linkage/internal/compare"
 )
 
@@ -20,11 +21,7 @@ const (
 // Newton steps for one column at a time. Unlike Model.learn it regards what columns have in common, so it needs no
 // division by redundancy. O(cycles · candidates · columns).
 func distil(ctx context.Context, c *compare.Comparison, probability []float64) *Model {
-	share := make([]float64, c.Width-1)
-	for f := range share {
-		share[f] = 1
-	}
-	m := NewModel(c, share)
+	m := NewModel(c, slices.Repeat([]float64{1}, c.Width-1))
 	scale := m.discount() // by which Score divides
 	z := make([]float64, len(probability))
 	m.Prior = LogOdds(mean(probability))
@@ -60,7 +57,7 @@ func newton(evidence, z, probability []float64, level func(i int) compare.Level)
 	var slope, curve, step [compare.Levels]float64
 	for i := range z {
 		l := level(i)
-		p := 1 / (1 + math.Exp(-z[i]))
+		p := logistic.Probability(z[i])
 		slope[l] += probability[i] - p
 		curve[l] += p * (1 - p)
 	}

@@ -60,7 +60,8 @@ type Options struct {
 	OnePartner bool      // a record has at most one partner
 	Share      []float64 // of each column, how much of what it tells no other does: see compare.Comparer.Shares
 	Calibrate  bool      // continue with calibrated scores where they can be derived: see ScoreCounts
-	// Around is what the tables show besides the candidates; nil: the fit is not checked against the kinds of pairs.
+	// Around is what the tables show besides the candidates; nil: the fit is not checked against the kinds of pairs, as
+	// where MayShowKinds is false.
 	Around *Surroundings
 }
 

@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/alike-dev/alike/linkage/internal/compare"
 	"github.com/alike-dev/alike/linkage/internal/kinds"
@@ -57,11 +58,13 @@ const (
 	leastPairs = 30
 )
 
+// MayShowKinds tells whether there are enough columns and candidates to show kinds of pairs.
+func MayShowKinds(c *compare.Comparison) bool {
+	return c.Width-1 >= leastColumns && len(c.Pairs) >= leastCandidates
+}
+
 // checkKinds replaces a fit that contradicts the kinds of pairs.
 func (f *Fitted) checkKinds(ctx context.Context, c *compare.Comparison, around *Surroundings, onePartner bool) {
-	if c.Width-1 < leastColumns || len(c.Pairs) < leastCandidates {
-		return
-	}
 	m := kinds.Fit(ctx, kinds.NewPatterns(c.Width-1, Grades(c, everyNth(len(c.Pairs)))))
 	if ctx.Err() != nil || len(m.Share) == 1 {
 		return
@@ -153,11 +156,7 @@ func appendGrades(dst []uint8, levels []compare.Level) []uint8 {
 
 // sameKinds returns, for each kind, the share of its pairs that are the same thing; nil if the data do not tell.
 func sameKinds(c *compare.Comparison, m *kinds.Mixture, posterior [][]float64, around *Surroundings) []float64 {
-	alone := make([]float64, m.Columns)
-	for f := range alone {
-		alone[f] = 1
-	}
-	agreement := agreementOf(m, around, alone)
+	agreement := agreementOf(m, around, slices.Repeat([]float64{1}, m.Columns))
 	top := largest(agreement)
 	if around.Within != nil && len(around.Within.Pairs) >= leastPairs {
 		return acrossOnly(c, m, posterior, around, top)
