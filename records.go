@@ -85,7 +85,7 @@ func DedupRecords(ctx context.Context, config Config, join JoinConfig, accept bo
 func tells(r *JoinResult) bool {
 	least := 1.0 // of nothing
 	if r.Linked > 0 {
-		least = min(r.Precision, r.PrecisionLeast)
+		least = r.ExpectedPrecision[0]
 	}
 	if r.Entities != nil {
 		low, _ := r.Entities.Precision()

@@ -40,20 +40,20 @@ func TestDataTellIfHalfOfThePairsAreRight(t *testing.T) {
 		return &linkage.Entities{Pairs: 10, Right: right, RightAlone: alone}
 	}
 	for name, test := range map[string]struct {
-		linked           int
-		least, precision float64
-		entities         *linkage.Entities
-		want             bool
+		linked   int
+		least    float64
+		entities *linkage.Entities
+		want     bool
 	}{
-		"nothing was found":                 {0, 0, 0, &linkage.Entities{}, true},
-		"half of the links":                 {4, 0.5, 0.9, nil, true},
-		"links that contradict each other":  {4, 0.4, 0.9, nil, false},
-		"nobody knows":                      {4, math.NaN(), math.NaN(), nil, false},
-		"clusters that hold":                {4, 0.8, 0.9, entities(9, 6), true},
-		"clusters of pairs that are not so": {4, 0.8, 0.9, entities(9, 4), false},
+		"nothing was found":                 {0, 0, &linkage.Entities{}, true},
+		"half of the links":                 {4, 0.5, nil, true},
+		"links that contradict each other":  {4, 0.4, nil, false},
+		"nobody knows":                      {4, math.NaN(), nil, false},
+		"clusters that hold":                {4, 0.8, entities(9, 6), true},
+		"clusters of pairs that are not so": {4, 0.8, entities(9, 4), false},
 	} {
 		r := &JoinResult{Entities: test.entities}
-		r.Linked, r.PrecisionLeast, r.Precision = test.linked, test.least, test.precision
+		r.Linked, r.ExpectedPrecision = test.linked, [2]float64{test.least, 1}
 		if got := tells(r); got != test.want {
 			t.Errorf("%s: %v, want %v", name, got, test.want)
 		}

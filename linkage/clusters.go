@@ -3,6 +3,7 @@ package linkage
 import (
 	"context"
 
+	"github.com/alike-dev/alike/linkage/internal/decide"
 	"github.com/alike-dev/alike/linkage/internal/entities"
 	"github.com/alike-dev/alike/linkage/internal/model"
 )
@@ -36,4 +37,16 @@ func (t *tables) cluster(ctx context.Context, e *examiner, edges []int) (*Entiti
 		o.Cut = &least
 	}
 	return entities.Find(ctx, g, o)
+}
+
+// heldBy returns what clusters hold, and how many of the links among that are expected to be right.
+func heldBy(clusters *Entities, e *examiner, links []int) decide.Held {
+	of := clusters.Of(e.found.Left)
+	held := decide.Held{Pairs: clusters.Pairs}
+	for _, i := range links {
+		if p := e.found.Pairs[i]; of[p.A] >= 0 && of[p.A] == of[p.B] {
+			held.Links += e.probability[i]
+		}
+	}
+	return held
 }

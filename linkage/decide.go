@@ -40,20 +40,18 @@ func (t *tables) decide(ctx context.Context, e *examiner) error {
 	if c.exclusive() && t.right != nil {
 		fewer = min(all[0], all[1])
 	}
-	q := decide.Estimate(e.graph(), edges, probability, e.shed, fewer)
-	r.Matches, r.Precision, r.Recall = q.Matches, q.Precision, q.Recall
-	if r.RecallMost, r.PrecisionLeast = q.RecallMost, q.PrecisionLeast; r.Disputed {
-		r.PrecisionLeast = 0
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	r.Links, r.Linked = t.links(e, edges), len(edges)
-	if c.Clusters && t.right == nil {
-		if r.Entities, err = t.cluster(ctx, e, edges); err != nil {
+	var held decide.Held
+	if t.right == nil {
+		clusters, err := t.cluster(ctx, e, edges)
+		if err != nil {
 			return err
 		}
+		if held = heldBy(clusters, e, edges); c.Clusters {
+			r.Entities = clusters
+		}
 	}
+	r.estimate(decide.Estimate(edges, probability, e.shed, fewer, held))
+	r.Links, r.Linked = t.links(e, edges), len(edges)
 	if c.Evidence > 0 {
 		r.Evidence = t.evidence(e, edges, least)
 	}

@@ -81,6 +81,22 @@ func counted(n int, word string) string {
 	return humanize.Comma(int64(n)) + " " + word
 }
 
+// unknownFrom is the width of a range from which it says nothing.
+const unknownFrom = 0.3
+
+// estimate sets the estimated quality.
+func (r *Report) estimate(e decide.Estimates) {
+	r.Matches, r.Precision, r.Recall = e.Matches, e.Precision.Likely, e.Recall.Likely
+	r.ExpectedPrecision = [2]float64{e.Precision.Low, e.Precision.High}
+	r.ExpectedRecall = [2]float64{e.Recall.Low, e.Recall.High}
+	if r.Disputed {
+		r.ExpectedPrecision, r.ExpectedRecall = [2]float64{0, 1}, [2]float64{0, 1}
+	}
+}
+
+// Tells reports whether an expected range is narrow enough to say something.
+func Tells(expected [2]float64) bool { return expected[1]-expected[0] <= unknownFrom } // not if it has no numbers
+
 // Estimates says in words which share of the links is right, and which share of the matches was found, by the
 // estimates. It is empty if there are no links.
 func (r *Report) Estimates() string {
@@ -91,13 +107,22 @@ func (r *Report) Estimates() string {
 		return "likely right and likely found: not known, because the data show two notions of what is the same thing, such as a " +
 			"person and a household; labels, or a column that names the source of a record, would tell"
 	}
-	right := fmt.Sprintf("%.1f %% of the links", 100*r.Precision)
-	if r.Precision-r.PrecisionLeast >= decide.LargeDifference {
-		right = fmt.Sprintf("%.0f %% of the links or more (%.1f %% if those that contradict each other are right)", 100*r.PrecisionLeast, 100*r.Precision)
+	text := fmt.Sprintf("likely right: %s of the links; likely found: %s of the matches", shown(r.ExpectedPrecision), shown(r.ExpectedRecall))
+	if !Tells(r.ExpectedPrecision) || !Tells(r.ExpectedRecall) {
+		text += "; labels would tell (alike label, alike learn)"
 	}
-	found := fmt.Sprintf("%.1f %%", 100*r.Recall)
-	if r.RecallMost-r.Recall >= decide.LargeDifference {
-		found = fmt.Sprintf("%.0f %% to %.0f %%", 100*r.Recall, 100*r.RecallMost)
+	return text
+}
+
+// shown returns an expected range in words.
+func shown(expected [2]float64) string {
+	low, high := 100*expected[0], 100*expected[1]
+	switch text := fmt.Sprintf("%.0f %% to %.0f %%", low, high); {
+	case !Tells(expected):
+		return fmt.Sprintf("not known (%s)", text)
+	case high-low < 1:
+		return fmt.Sprintf("%.1f %%", (low+high)/2)
+	default:
+		return text
 	}
-	return fmt.Sprintf("likely right: %s; likely found: %s of the matches", right, found)
 }

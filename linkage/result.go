@@ -87,19 +87,13 @@ type Report struct {
 	Matches    float64    `json:"matches"`
 	Precision  float64    `json:"precision"` // estimated, of the links
 	Recall     float64    `json:"recall"`    // estimated, of the links
-	// RecallMost is an upper bound of Recall: the recall if no pair with a probability below a half were a match.
-	// The sum of many improbable pairs is the least certain part of the model. If it makes a difference of 0.05 or
-	// more, and a record has at most one partner, Recall is at most the recall if all records of the smaller table
-	// had a partner. In one table Recall is at most the recall if all pairs that links connect through other
-	// records were matches too.
-	RecallMost float64 `json:"recall_most"`
-	// PrecisionLeast is a lower bound of Precision. It is lower in one table whose links contradict each other:
-	// two records are linked with a third one and not with each other. It is the precision if all links were wrong
-	// that would have to be removed to resolve this.
-	PrecisionLeast float64 `json:"precision_least"`
+	// ExpectedPrecision and ExpectedRecall are the least and the largest value that each is likely to have, see
+	// decide.Estimate. Ranges wider than 0.3 say nothing, and those of a disputed join are from 0 to 1.
+	ExpectedPrecision [2]float64 `json:"expected_precision"`
+	ExpectedRecall    [2]float64 `json:"expected_recall"`
 	// Disputed says that the data show two notions of what is the same thing, such as a person and a household, and that
-	// nothing but the number of columns that agree told which of them the links follow. Then the estimates are those of the
-	// chosen notion, and PrecisionLeast is 0.
+	// nothing but the number of columns that agree told which of them the links follow. Then Precision and Recall are
+	// those of the chosen notion.
 	Disputed bool `json:"disputed,omitempty"`
 
 	Resumed bool `json:"resumed,omitempty"` // the join went on with what Config.Work held

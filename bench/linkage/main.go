@@ -284,7 +284,8 @@ func (v variant) run(work string) {
 		}
 	}
 	fmt.Printf("%-28s %7d best %.4f F1 %.4f links %6d p %.3f/%.3f-%.3f named %.3f r %.3f/%.3f-%.3f %5.1fs\n", v.name, len(truth), best, f, len(links),
-		p, r.PrecisionLeast, r.Precision, float64(right)/max(1, float64(v.named(links))), rec, r.Recall, r.RecallMost, took.Seconds())
+		p, r.ExpectedPrecision[0], r.ExpectedPrecision[1], float64(right)/max(1, float64(v.named(links))), rec, r.ExpectedRecall[0], r.ExpectedRecall[1],
+		took.Seconds())
 }
 
 // key returns the ids of a pair in the order of the truth: in one table the smaller one first.

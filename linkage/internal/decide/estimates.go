@@ -1,50 +1,76 @@
 package decide
 
-import "github.com/alike-dev/alike/linkage/internal/model"
+import (
+	"github.com/alike-dev/alike/internal/logistic"
+	"github.com/alike-dev/alike/linkage/internal/model"
+)
 
 // Estimates are the expected quality of links.
 type Estimates struct {
-	Matches    float64 // expected number among all candidates
-	Precision  float64
-	Recall     float64
-	RecallMost float64 // the recall if no pair with a probability below a half were a match
-	// PrecisionLeast is the precision if all links were wrong that contradict others of one table.
-	PrecisionLeast float64
+	Matches           float64 // expected number among all candidates
+	Precision, Recall Share
 }
 
-// LargeDifference is the difference of two estimates from which both matter.
-const LargeDifference = 0.05
+// A Share is expected to be Likely, and between Low and High whatever the model cannot know. All are from 0 to 1.
+type Share struct{ Low, Likely, High float64 }
+
+const (
+	// dependence is by which factor the evidence of a pair may be too large or too small. The columns of a record partly say
+	// the same: model.Model divides the sum of their evidence by 1.5, where 1 is right for columns that have nothing in common.
+	dependence = 1.5
+	// improbable is the probability below which candidates are so many that a factor of their evidence says nothing.
+	improbable = 0.05
+	// largeDifference is the difference of two estimates from which both matter.
+	largeDifference = 0.05
+)
+
+// Held are the clusters of one table: the number of all pairs of records that share one, and of the links among these how
+// many are expected to be right.
+type Held struct{ Pairs, Links float64 }
 
 // Estimate returns the expected quality of links among candidates, with shed matches expected among those that were
-// dropped. If a record has at most one partner, fewer is the number of records of the smaller table, otherwise 0.
-func Estimate(g model.Graph, links []int, probability []float64, shed float64, fewer int) (e Estimates) {
+// dropped. Of two tables of which a record has at most one partner, fewer is the number of records of the smaller one,
+// otherwise 0.
+//
+// Precision ranges over evidence that is dependence times as small and as large; of one table, also to links of which only
+// those are right that are within a cluster.
+//
+// Recall ranges down to evidence that is dependence times as small, and up to where no pair with a probability below a half
+// is a match: the sum of many improbable pairs is the least certain part of the model. If that makes a difference, and a
+// record has at most one partner, it also ranges down to where all records of the smaller table have one. Of one table,
+// clusters have pairs that are no links. Let r be the share of links among the pairs of clusters. Clusters show only pairs
+// that other links connect. As many records lack the only link that would connect them, if links are missing by chance; so
+// recall ranges down to r·r.
+func Estimate(links []int, probability []float64, shed float64, fewer int, held Held) (e Estimates) {
 	e.Matches = model.SumOf(probability) + shed
-	right := 0.0
+	n := max(1, float64(len(links)))
+	right, low, high := 0.0, 0.0, 0.0
 	for _, i := range links {
 		right += probability[i]
+		z := model.LogOdds(probability[i])
+		low += logistic.Probability(z / dependence)
+		high += logistic.Probability(z * dependence)
 	}
-	e.Precision = right / max(1, float64(len(links)))
-	e.Recall = right / max(e.Matches, 1e-300)
-	likely := 0.0
+	e.Precision = Share{min(right, low) / n, right / n, max(right, high) / n}
+	likely, more := 0.0, e.Matches
 	for _, p := range probability {
 		if p > 0.5 {
 			likely += p
 		}
-	}
-	e.RecallMost = right / max(likely, right, 1e-300)
-	e.PrecisionLeast = e.Precision
-	if fewer > 0 && e.RecallMost-e.Recall >= LargeDifference {
-		// The model does not know how many records without a link have a partner; possibly all have one.
-		e.Recall = min(e.Recall, right/float64(fewer))
-	}
-	if g.Right == 0 {
-		agree := transitivityOf(g.Left, g.Pairs, links)
-		e.Recall = min(e.Recall, float64(len(links))/max(1, agree.connected))
-		kept := 0.0
-		for _, i := range agree.kept {
-			kept += probability[i]
+		if p >= improbable {
+			more += max(0, logistic.Probability(model.LogOdds(p)/dependence)-p)
 		}
-		e.PrecisionLeast = kept / max(1, float64(len(links)))
+	}
+	e.Recall.Likely = right / max(e.Matches, 1e-300)
+	e.Recall.Low, e.Recall.High = min(right, low)/max(more, 1e-300), right/max(likely, right, 1e-300)
+	if fewer > 0 && e.Recall.High-e.Recall.Likely >= largeDifference {
+		e.Recall.Low = min(e.Recall.Low, right/float64(fewer))
+	}
+	if held.Pairs > 0 {
+		e.Precision.Low = min(e.Precision.Low, held.Links/n)
+		r := min(1, held.Links/held.Pairs)
+		e.Recall.Low, e.Recall.High = min(e.Recall.Low, r*r), max(r, min(e.Recall.High, right/max(held.Pairs, right)))
+		e.Recall.Likely = min(max(e.Recall.Likely, e.Recall.Low), r)
 	}
 	return e
 }

@@ -54,6 +54,9 @@ const (
 	// leastColumns and leastCandidates are how many of them show kinds. Of few columns a fit of two classes makes enough.
 	leastColumns    = 5
 	leastCandidates = 300
+	// decoyRounds is how often a model is fitted to what decoys say about its scores. The second and third time change
+	// little.
+	decoyRounds = 3
 	// leastPairs is the least number of pairs of a kind that says something about sources.
 	leastPairs = 30
 )
@@ -84,6 +87,11 @@ func (f *Fitted) checkKinds(ctx context.Context, c *compare.Comparison, around *
 		return
 	}
 	distilled := distil(ctx, c, likely)
+	if around.Within != nil {
+		for range decoyRounds {
+			distilled = distil(ctx, c, byDecoys(distilled, c, around))
+		}
+	}
 	if !distilled.Finite() || ctx.Err() != nil {
 		return
 	}
