@@ -37,7 +37,7 @@ func (t *tables) decide(ctx context.Context, e *examiner) error {
 	}
 	edges = decide.KeepTop(func(a uint32) int { return e.known.room(a, c.Top) }, edges, found.Pairs, rank)
 	all, fewer := t.counts(), 0
-	if c.exclusive() && t.right != nil {
+	if e.onePartner && t.right != nil {
 		fewer = min(all[0], all[1])
 	}
 	var held decide.Held

@@ -22,10 +22,11 @@ type examiner struct {
 	keeper   *keeper
 	matchers []*compare.Matcher // one for each goroutine
 	shares   []float64
-	items    *vocabulary  // of two tables with many records; else nil
-	known    *known       // nil: there are no known links
-	sources  *sources     // of the only table; nil: there are none
-	own      [2]*ownPairs // similar records within either table; nil: not looked for yet
+	items    *vocabulary // of two tables with many records; else nil
+	known    *known      // nil: there are no known links
+	assumption
+	sources *sources     // of the only table; nil: there are none
+	own     [2]*ownPairs // similar records within either table; nil: not looked for yet
 	// around finds what the tables show besides the candidates c, for the fit. within are the candidates of one source.
 	around func(ctx context.Context, c *compare.Comparison, within []compare.Pair) (*model.Surroundings, error)
 
@@ -63,7 +64,7 @@ func (e *examiner) learn(ctx context.Context, sample []compare.Pair, calibrate b
 	}
 	if m := e.config.Model; m != nil {
 		e.model = m.base()
-		e.sampled, _ = model.Apply(ctx, e.model, e.sample, e.config.exclusive())
+		e.sampled, _ = model.Apply(ctx, e.model, e.sample, e.onePartner)
 	} else {
 		var around *model.Surroundings
 		if model.MayShowKinds(e.sample) {
@@ -71,7 +72,7 @@ func (e *examiner) learn(ctx context.Context, sample []compare.Pair, calibrate b
 				return err
 			}
 		}
-		e.takeFitted(model.Fit(ctx, e.sample, model.Options{OnePartner: e.config.exclusive(), Share: e.shares, Calibrate: calibrate, Around: around}))
+		e.takeFitted(model.Fit(ctx, e.sample, model.Options{OnePartner: e.onePartner, Share: e.shares, Calibrate: calibrate, Around: around}))
 	}
 	return ctx.Err()
 }
@@ -139,7 +140,7 @@ func (e *examiner) examine(ctx context.Context, pairs *candidates.Pairs, search 
 			e.candidates++
 		}
 		part := uint64(e.candidates+model.MostSampled-1) / model.MostSampled
-		if err := e.learned("sample"+search, func() error { return e.learnPart(ctx, pairs, part) }); err != nil {
+		if err := e.learned("sample"+e.suffix()+search, func() error { return e.learnPart(ctx, pairs, part) }); err != nil {
 			return err
 		}
 		if e.found = e.sample; part <= 1 {
@@ -147,7 +148,7 @@ func (e *examiner) examine(ctx context.Context, pairs *candidates.Pairs, search 
 		}
 	}
 	e.found = e.None()
-	return e.keepLikely(ctx, pairs, "likely"+search)
+	return e.keepLikely(ctx, pairs, "likely"+e.suffix()+search)
 }
 
 // readAtOnce is how many candidates are read until it is asked whether the context has ended.
@@ -184,7 +185,7 @@ func (e *examiner) learnPart(ctx context.Context, pairs *candidates.Pairs, part 
 
 // judge sets the probability and rank of each candidate by the model.
 func (e *examiner) judge(ctx context.Context) error {
-	e.probability, e.rank = model.Apply(ctx, e.model, e.found, e.config.exclusive())
+	e.probability, e.rank = model.Apply(ctx, e.model, e.found, e.onePartner)
 	return ctx.Err()
 }
 

@@ -216,7 +216,7 @@ func TestAModelThatIsNotFiniteIsReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tables.memory.Close()
-	e, err := tables.examine(t.Context(), &c)
+	e, err := tables.examine(t.Context(), &c, assumption{onePartner: c.exclusive()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,7 +54,7 @@ func NewLearner(ctx context.Context, c Config) (*Learner, error) {
 	if t.left.Rows() == 0 || t.right != nil && t.right.Rows() == 0 {
 		return nil, setting.Errorf("a table has no records: there is nothing to learn")
 	}
-	e, err := t.examine(ctx, &c)
+	e, err := t.examine(ctx, &c, assumption{onePartner: c.exclusive()})
 	if err := errors.Join(err, t.memory.Close()); err != nil {
 		return nil, err
 	}

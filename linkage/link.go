@@ -53,7 +53,7 @@ func (t *tables) link(ctx context.Context, c *Config) (*Result, error) {
 	if t.left.Rows() == 0 || t.right != nil && t.right.Rows() == 0 {
 		return t.result, nil
 	}
-	e, err := t.examine(ctx, c)
+	e, err := t.examineAs(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -61,10 +61,12 @@ func (t *tables) link(ctx context.Context, c *Config) (*Result, error) {
 }
 
 // examine finds candidates, compares them, and computes the probability of each.
-func (t *tables) examine(ctx context.Context, c *Config) (*examiner, error) {
-	t.numbering.Finish()
-	if err := t.holdAll(); err != nil {
-		return nil, err
+func (t *tables) examine(ctx context.Context, c *Config, as assumption) (*examiner, error) {
+	if !as.later {
+		t.numbering.Finish()
+		if err := t.holdAll(); err != nil {
+			return nil, err
+		}
 	}
 	in := t.input(c)
 	whole, err := compare.NewRecords(ctx, in)
@@ -75,7 +77,7 @@ func (t *tables) examine(ctx context.Context, c *Config) (*examiner, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &examiner{Comparer: comparer, config: c, keeper: &t.keeper, matchers: whole.NewMatchers(c.Threads), grown: t.mayHold}
+	e := &examiner{Comparer: comparer, config: c, assumption: as, keeper: &t.keeper, matchers: whole.NewMatchers(c.Threads), grown: t.mayHold}
 	e.sources = t.sourcesOf(c.Sources)
 	e.around = func(ctx context.Context, c *compare.Comparison, within []compare.Pair) (*model.Surroundings, error) {
 		return t.surroundings(ctx, whole, e, c, within)
@@ -111,7 +113,7 @@ func (t *tables) examine(ctx context.Context, c *Config) (*examiner, error) {
 	}
 	e.judged = e.rank
 	var ch model.Chance
-	if c.exclusive() && t.right != nil && !c.bySimilarity() {
+	if e.onePartner && t.right != nil && !c.bySimilarity() {
 		if ch, err = t.newChance(ctx, whole, e); err != nil {
 			return nil, err
 		}
@@ -136,7 +138,7 @@ func (t *tables) findMany(ctx context.Context, e *examiner) error {
 	if t.right != nil { // newChance uses them too
 		e.items = v
 	}
-	if err := e.learned("sample-0", func() error {
+	if err := e.learned("sample"+e.suffix()+"-0", func() error {
 		sample, err := t.closest(ctx, e.config, v)
 		if err != nil {
 			return err
@@ -164,7 +166,7 @@ func (t *tables) findFew(ctx context.Context, e *examiner, whole *compare.Record
 		if err := e.examine(ctx, pairs, search); err != nil {
 			return err
 		}
-		if e.config.exclusive() || k >= lastK || t.result.Search.Method != candidates.TopK {
+		if e.onePartner || k >= lastK || t.result.Search.Method != candidates.TopK {
 			return nil
 		}
 		if err := e.judge(ctx); err != nil {

@@ -36,3 +36,27 @@ func TestRecordsThatMayHaveSeveralPartnersAreNoted(t *testing.T) {
 		}
 	}
 }
+
+// TestARuleThatAllowsSeveralPartnersFindsAsMuchWhereThereIsOne has tables whose records have one partner: to allow several
+// is not to lose what rivals and chance tell. Where there are several, they are found.
+func TestARuleThatAllowsSeveralPartnersFindsAsMuchWhereThereIsOne(t *testing.T) {
+	left, right := people(300, 0.7)
+	_, rows, _ := strings.Cut(strings.TrimSpace(left), "\n")
+	twice := left
+	for i, row := range strings.Split(rows, "\n") {
+		_, values, _ := strings.Cut(row, ",")
+		twice += fmt.Sprintf("again-%d,%s\n", i, strings.Replace(values, "a", "e", 1))
+	}
+	links := func(left string, rule Match) int {
+		return join(t, Config{Left: write(t, "l.csv", left), Right: write(t, "r.csv", right), Match: rule}).Links.Len()
+	}
+	one := links(left, Mutual)
+	for _, rule := range []Match{Best, All} {
+		if n := links(left, rule); n < one*98/100 || n > one*102/100 {
+			t.Errorf("%s: %d links, and %d by mutual", rule, n, one)
+		}
+		if n := links(twice, rule); n < one*19/10 {
+			t.Errorf("%s: %d links of records of which each is there twice, and %d of each once", rule, n, one)
+		}
+	}
+}

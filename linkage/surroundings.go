@@ -26,7 +26,7 @@ func (t *tables) surroundings(ctx context.Context, whole *compare.Records, e *ex
 		s.Possible = [2]float64{1 - e.sources.within, e.sources.within}
 		return s, err
 	}
-	if t.right == nil || !e.config.exclusive() {
+	if t.right == nil || !e.onePartner {
 		return s, nil
 	}
 	side := 0 // whose records have candidates
