@@ -43,9 +43,15 @@ func (t *tables) cluster(ctx context.Context, e *examiner, edges []int) (*Entiti
 func heldBy(clusters *Entities, e *examiner, links []int) decide.Held {
 	of := clusters.Of(e.found.Left)
 	held := decide.Held{Pairs: clusters.Pairs}
+	within := func(i int) bool { p := e.found.Pairs[i]; return of[p.A] >= 0 && of[p.A] == of[p.B] }
 	for _, i := range links {
-		if p := e.found.Pairs[i]; of[p.A] >= 0 && of[p.A] == of[p.B] {
+		if within(i) {
 			held.Links += e.probability[i]
+		}
+	}
+	for i, p := range e.probability {
+		if p < 0.5 && within(i) {
+			held.Rejected += 1 - p
 		}
 	}
 	return held

@@ -24,16 +24,20 @@ const (
 	largeDifference = 0.05
 )
 
-// Held are the clusters of one table: the number of all pairs of records that share one, and of the links among these how
-// many are expected to be right.
-type Held struct{ Pairs, Links float64 }
+// Held are the clusters of one table.
+type Held struct {
+	Pairs    float64 // of records that share a cluster, compared or not
+	Links    float64 // of the links among these: how many are expected to be right
+	Rejected float64 // of the compared pairs among these that are less likely right than wrong: how many are expected to be wrong
+}
 
 // Estimate returns the expected quality of links among candidates, with shed matches expected among those that were
 // dropped. Of two tables of which a record has at most one partner, fewer is the number of records of the smaller one,
 // otherwise 0.
 //
 // Precision ranges over evidence that is dependence times as small and as large; of one table, also to links of which only
-// those are right that are within a cluster.
+// those are right that are within a cluster, less one for each rejected pair of a cluster: where that is wrong as its
+// evidence says, so is a link of those that connect its records.
 //
 // Recall ranges down to evidence that is dependence times as small, and up to where no pair with a probability below a half
 // is a match: the sum of many improbable pairs is the least certain part of the model. If that makes a difference, and a
@@ -67,7 +71,7 @@ func Estimate(links []int, probability []float64, shed float64, fewer int, held 
 		e.Recall.Low = min(e.Recall.Low, right/float64(fewer))
 	}
 	if held.Pairs > 0 {
-		e.Precision.Low = min(e.Precision.Low, held.Links/n)
+		e.Precision.Low = min(e.Precision.Low, max(0, held.Links-held.Rejected)/n)
 		r := min(1, held.Links/held.Pairs)
 		e.Recall.Low, e.Recall.High = min(e.Recall.Low, r*r), max(r, min(e.Recall.High, right/max(held.Pairs, right)))
 		e.Recall.Likely = min(max(e.Recall.Likely, e.Recall.Low), r)

@@ -74,3 +74,13 @@ func TestARecordOfTheSmallerTableMayHaveAPartnerThatTheModelDoesNotSee(t *testin
 		t.Errorf("recall is expected to be %+v", e.Recall)
 	}
 }
+
+// TestRejectedPairsOfAClusterCountAgainstItsLinks has clusters of six records of three things: a record is linked with all
+// of the other letter, and rejected where the letter is its own. At most three of nine links are right.
+func TestRejectedPairsOfAClusterCountAgainstItsLinks(t *testing.T) {
+	probability := []float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0}
+	e := Estimate([]int{0, 1, 2, 3, 4, 5, 6, 7, 8}, probability, 0, 0, Held{Pairs: 15, Links: 9, Rejected: 6})
+	if e.Precision.Low > 3.0/9 {
+		t.Errorf("precision is expected to be %+v", e.Precision)
+	}
+}
