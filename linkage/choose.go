@@ -2,79 +2,48 @@ package linkage
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/setting"
-	"github.com/alike-dev/alike/record"
+	"github.com/alike-dev/alike/linkage/internal/columns"
 )
+
+// sampleRows is the number of first rows of a table that show what its columns hold.
+const sampleRows = 5000
 
 // choose decides which columns are compared, and how they are cut.
 func (t *tables) choose(ctx context.Context, c *Config, left, right *source) error {
-	rowsL, err := left.sample(ctx, sampleRows)
+	l, err := left.look(ctx, t.result)
 	if err != nil {
 		return err
 	}
-	rowsR := rowsL
+	r := l
 	if right != left {
-		if rowsR, err = right.sample(ctx, sampleRows); err != nil {
+		if r, err = right.look(ctx, t.result); err != nil {
 			return err
 		}
 	}
-	if err := left.note(ctx, rowsL, t.result); err != nil {
+	if len(c.Fields) > 0 {
+		t.result.Columns, err = byHand(c.Fields, l, r, left, right)
 		return err
 	}
-	if right != left {
-		if err := right.note(ctx, rowsR, t.result); err != nil {
-			return err
-		}
+	chosen := columns.Choose(l, r, c.Sources)
+	t.result.Unused, c.Sources = append(t.result.Unused, chosen.Unused...), chosen.Sources
+	for _, column := range chosen.Columns {
+		t.result.Columns = append(t.result.Columns, Column{Field: Field{column.Left, column.Right, 1, column.Kind}})
 	}
-	l, r := profiles(left.columns, rowsL), profiles(right.columns, rowsR)
-	if len(c.Fields) > 0 {
-		return t.byHand(c.Fields, l, r, left, right)
-	}
-	var pairs [][2]int
-	if right == left {
-		for i := range l {
-			pairs = append(pairs, [2]int{i, i})
-		}
-	} else {
-		pairs = correspond(l, r)
-	}
-	candidates := make([]columnPair, 0, len(pairs))
-	for _, p := range pairs {
-		if a, b := &l[p[0]], &r[p[1]]; a.name != left.id && b.name != right.id {
-			why := useless(a, b)
-			if slices.Contains(c.Sources, a.name) {
-				why = namesSource
-			}
-			candidates = append(candidates, columnPair{p, min(telling(a), telling(b)), why})
-		}
-	}
-	leaveOutDerived(candidates, left.columns, right.columns, rowsL, rowsR)
-	if right == left && len(c.Sources) == 0 {
-		c.Sources = chooseSource(candidates, &sampledColumns{left: rowsL, right: rowsR, one: true}, l)
-	}
-	mostTelling(candidates, &sampledColumns{left: rowsL, right: rowsR, one: right == left})
-	for _, p := range candidates {
-		a, b := &l[p.at[0]], &r[p.at[1]]
-		if p.useless == "" && len(t.result.Columns) == maxColumns {
-			p.useless = fmt.Sprintf("tells less than %d others", maxColumns)
-		}
-		if p.useless != "" {
-			t.result.Unused = append(t.result.Unused, Unused{a.name, p.useless})
-			continue
-		}
-		t.result.Columns = append(t.result.Columns, Column{Field: Field{a.name, b.name, 1, commonKind(a, b)}})
-	}
-	order := map[string]int{}
-	for i, name := range left.columns {
-		order[name] = i
-	}
-	slices.SortFunc(t.result.Columns, func(x, y Column) int { return order[x.Left] - order[y.Left] })
 	return t.checkColumns(left, right)
+}
+
+// look returns a sample of a table, and notes in the result what is unusual in it.
+func (s *source) look(ctx context.Context, r *Result) (*columns.Sample, error) {
+	rows, err := s.sample(ctx, sampleRows)
+	if err != nil {
+		return nil, err
+	}
+	return &columns.Sample{Names: s.columns, ID: s.id, Rows: rows}, s.note(ctx, rows, r)
 }
 
 // checkColumns returns an error if no column is compared. It says why.
@@ -99,24 +68,8 @@ func (t *tables) checkColumns(left, right *source) error {
 	return nil
 }
 
-// commonKind returns the kind by which both columns are cut.
-func commonKind(a, b *profile) record.Kind {
-	if a.kind == b.kind {
-		return a.kind
-	}
-	return record.Text
-}
-
-// byHand takes the columns that the user named.
-func (t *tables) byHand(fields []Field, l, r []profile, left, right *source) error {
-	at := func(list []profile, name string) *profile {
-		for i := range list {
-			if list[i].name == name {
-				return &list[i]
-			}
-		}
-		return nil
-	}
+// byHand returns the columns that the user named.
+func byHand(fields []Field, l, r *columns.Sample, left, right *source) (list []Column, err error) {
 	for _, f := range fields {
 		if f.Right == "" {
 			f.Right = f.Left
@@ -124,46 +77,16 @@ func (t *tables) byHand(fields []Field, l, r []profile, left, right *source) err
 		if f.Weight == 0 {
 			f.Weight = 1
 		}
-		a, b := at(l, f.Left), at(r, f.Right)
-		if a == nil {
-			return setting.Errorf("%s has no column %q, there are: %s (%s)", fault.Shown(left.name), f.Left, fault.List(left.columns), setting.Field)
+		if !slices.Contains(l.Names, f.Left) {
+			return nil, setting.Errorf("%s has no column %q, there are: %s (%s)", fault.Shown(left.name), f.Left, fault.List(left.columns), setting.Field)
 		}
-		if b == nil {
-			return setting.Errorf("%s has no column %q, there are: %s (%s left=right)", fault.Shown(right.name), f.Right, fault.List(right.columns), setting.Field)
+		if !slices.Contains(r.Names, f.Right) {
+			return nil, setting.Errorf("%s has no column %q, there are: %s (%s left=right)", fault.Shown(right.name), f.Right, fault.List(right.columns), setting.Field)
 		}
 		if f.Tokens == "" {
-			f.Tokens = commonKind(a, b)
+			f.Tokens = columns.Kind(l, r, f.Left, f.Right)
 		}
-		t.result.Columns = append(t.result.Columns, Column{Field: f})
+		list = append(list, Column{Field: f})
 	}
-	return nil
-}
-
-// leaveOutDerived marks the pairs of columns that other columns make up, in both tables.
-func leaveOutDerived(columns []columnPair, left, right []string, rowsL, rowsR [][][]byte) {
-	usable := usableOf(columns)
-	var atL, atR []int
-	for _, c := range usable {
-		atL, atR = append(atL, c.at[0]), append(atR, c.at[1])
-	}
-	inLeft, inRight := derivedColumns(rowsL, left, atL), derivedColumns(rowsR, right, atR)
-	for i, c := range usable {
-		if inLeft[i] != "" && inRight[i] != "" {
-			c.useless = inLeft[i]
-		}
-	}
-}
-
-// chooseSource returns the column that names the source of a record, if there is one, and marks it.
-func chooseSource(columns []columnPair, s *sampledColumns, profiles []profile) []string {
-	usable := usableOf(columns)
-	for _, c := range usable {
-		s.pairs = append(s.pairs, c.at)
-	}
-	found := findSourceColumn(s, profiles)
-	if found < 0 {
-		return nil
-	}
-	usable[found].useless = sourceReason
-	return []string{profiles[usable[found].at[0]].name}
+	return list, nil
 }

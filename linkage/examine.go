@@ -10,6 +10,7 @@ import (
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/logistic"
 	"github.com/alike-dev/alike/internal/resume"
+	"github.com/alike-dev/alike/linkage/internal/columns"
 	"github.com/alike-dev/alike/linkage/internal/compare"
 	"github.com/alike-dev/alike/linkage/internal/model"
 	"github.com/alike-dev/alike/linkage/internal/parallel"
@@ -25,8 +26,8 @@ type examiner struct {
 	items    *vocabulary // of two tables with many records; else nil
 	known    *known      // nil: there are no known links
 	assumption
-	sources *sources     // of the only table; nil: there are none
-	own     [2]*ownPairs // similar records within either table; nil: not looked for yet
+	sources *columns.Sources // of the only table; nil: there are none
+	own     [2]*ownPairs     // similar records within either table; nil: not looked for yet
 	// around finds what the tables show besides the candidates c, for the fit. within are the candidates of one source.
 	around func(ctx context.Context, c *compare.Comparison, within []compare.Pair) (*model.Surroundings, error)
 
@@ -57,8 +58,8 @@ const (
 
 // learn learns the model from a sample of candidates, or takes the model of the configuration.
 func (e *examiner) learn(ctx context.Context, sample []compare.Pair, calibrate bool) (err error) {
-	within := slices.DeleteFunc(slices.Clone(sample), func(p compare.Pair) bool { return !e.sources.same(p.A, p.B) })
-	sample = slices.DeleteFunc(sample, func(p compare.Pair) bool { return e.sources.same(p.A, p.B) })
+	within := slices.DeleteFunc(slices.Clone(sample), func(p compare.Pair) bool { return !e.sources.Same(p.A, p.B) })
+	sample = slices.DeleteFunc(sample, func(p compare.Pair) bool { return e.sources.Same(p.A, p.B) })
 	if e.sample, err = e.Compare(ctx, e.matchers, sample); err != nil {
 		return err
 	}
@@ -207,7 +208,7 @@ func (e *examiner) keepLikely(ctx context.Context, pairs *candidates.Pairs, kind
 		if e.candidates++; e.candidates <= l.sofar.Examined {
 			continue
 		}
-		if e.sources.same(p.A, p.B) {
+		if e.sources.Same(p.A, p.B) {
 			continue
 		}
 		if some = append(some, compare.Pair{A: e.Left.Row(p.A), B: e.Right.Row(p.B)}); len(some) == cap(some) {

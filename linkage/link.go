@@ -9,6 +9,7 @@ import (
 
 	"github.com/alike-dev/alike/candidates"
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/linkage/internal/columns"
 	"github.com/alike-dev/alike/linkage/internal/compare"
 	"github.com/alike-dev/alike/linkage/internal/model"
 )
@@ -78,7 +79,9 @@ func (t *tables) examine(ctx context.Context, c *Config, as assumption) (*examin
 		return nil, err
 	}
 	e := &examiner{Comparer: comparer, config: c, assumption: as, keeper: &t.keeper, matchers: whole.NewMatchers(c.Threads), grown: t.mayHold}
-	e.sources = t.sourcesOf(c.Sources)
+	if len(c.Sources) > 0 && !c.noSources() {
+		e.sources = columns.NewSources(t.left, t.right, t.kept, c.Sources)
+	}
 	e.around = func(ctx context.Context, c *compare.Comparison, within []compare.Pair) (*model.Surroundings, error) {
 		return t.surroundings(ctx, whole, e, c, within)
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/alike-dev/alike/candidates"
 	"github.com/alike-dev/alike/internal/assignment"
 	"github.com/alike-dev/alike/internal/resume"
+	"github.com/alike-dev/alike/linkage/internal/columns"
 	"github.com/alike-dev/alike/linkage/internal/compare"
 	"github.com/alike-dev/alike/linkage/internal/decide"
 	"github.com/alike-dev/alike/record"
@@ -54,11 +55,8 @@ type Considered struct {
 	Probability float64
 }
 
-// Unused is a column that was not compared, and why.
-type Unused struct {
-	Name   string `json:"name"`
-	Reason string `json:"reason"`
-}
+// Unused is a column that was not compared, and why: Name and Reason.
+type Unused = columns.Unused
 
 // Similarity returns the similarity of any two records of the only table, by their numbers (see Link.RowA), as
 // Link.Similarity has it. One goroutine at a time may call it.

@@ -23,7 +23,7 @@ func (t *tables) surroundings(ctx context.Context, whole *compare.Records, e *ex
 	if t.right == nil && e.sources != nil {
 		var err error
 		s.Within, err = e.Compare(ctx, e.matchers, within)
-		s.Possible = [2]float64{1 - e.sources.within, e.sources.within}
+		s.Possible = [2]float64{1 - e.sources.Within, e.sources.Within}
 		return s, err
 	}
 	if t.right == nil || !e.onePartner {

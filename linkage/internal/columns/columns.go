@@ -1,4 +1,4 @@
-package linkage
+package columns
 
 import (
 	"cmp"
@@ -21,41 +21,44 @@ type profile struct {
 	kind     record.Kind
 }
 
-const sampleRows = 5000
-
 // profiles profiles the columns of a sample.
-func profiles(columns []string, rows [][][]byte) []profile {
-	list := make([]profile, len(columns))
+func profiles(of *Sample) []profile {
+	list := make([]profile, len(of.Names))
 	cutter := record.NewCutter()
-	for i, name := range columns {
-		p := profile{name: name, rows: len(rows), words: map[uint64]int{}, kind: record.Text}
-		values := map[uint64]bool{}
-		shapes := map[record.Kind]int{}
-		for _, row := range rows {
-			words, whole := cutter.Cut(nil, row[i], record.Words)
-			if whole.Words == 0 {
-				continue
-			}
-			p.filled++
-			values[whole.Words] = true
-			for _, w := range words {
-				p.words[w]++
-				p.total++
-			}
-			if shape := record.Shape(row[i]); shape != record.Text {
-				shapes[shape]++
-			}
-		}
-		p.distinct = len(values)
-		for _, kind := range []record.Kind{record.Date, record.Number, record.Code} {
-			if n := shapes[kind]; n > 0 && float64(n) >= 0.95*float64(p.filled) {
-				p.kind = kind
-				break
-			}
-		}
-		list[i] = p
+	for i := range list {
+		list[i] = profileOf(of, i, cutter)
 	}
 	return list
+}
+
+// profileOf profiles the column at a place.
+func profileOf(of *Sample, place int, cutter *record.Cutter) profile {
+	p := profile{name: of.Names[place], rows: len(of.Rows), words: map[uint64]int{}, kind: record.Text}
+	values := map[uint64]bool{}
+	shapes := map[record.Kind]int{}
+	for _, row := range of.Rows {
+		words, whole := cutter.Cut(nil, row[place], record.Words)
+		if whole.Words == 0 {
+			continue
+		}
+		p.filled++
+		values[whole.Words] = true
+		for _, w := range words {
+			p.words[w]++
+			p.total++
+		}
+		if shape := record.Shape(row[place]); shape != record.Text {
+			shapes[shape]++
+		}
+	}
+	p.distinct = len(values)
+	for _, kind := range []record.Kind{record.Date, record.Number, record.Code} {
+		if n := shapes[kind]; n > 0 && float64(n) >= 0.95*float64(p.filled) {
+			p.kind = kind
+			break
+		}
+	}
+	return p
 }
 
 // overlap returns the overlap of two columns' words, from 0 to 1. Each word counts by its share of the column.

@@ -1,6 +1,10 @@
-package linkage
+package columns
 
-import "github.com/alike-dev/alike/record"
+import (
+	"slices"
+
+	"github.com/alike-dev/alike/record"
+)
 
 // A table may have been put together from several sources, such as registers or shops, and a column may name the source of
 // each record. Where no source has a thing twice, records of one source do not belong together: they are not linked, and
@@ -57,42 +61,45 @@ func findSourceColumn(s *sampledColumns, profiles []profile) int {
 	return -1
 }
 
-// sources says from which source each record is.
-type sources struct {
+// Sources says from which source each record is.
+type Sources struct {
 	left, right []uint32 // of each row: the number of its source, from 1 on; 0: it is not known. The same for one table
-	within      float64  // share of the pairs of records of the only table that have one source
+	Within      float64  // share of the pairs of records of the only table that have one source
 }
 
-// sourcesOf returns the sources of the records by columns that were kept; nil if there are none.
-func (t *tables) sourcesOf(columns []string) *sources {
-	if len(columns) == 0 || columns[0] == NoSource {
-		return nil
+// NewSources returns the sources of the records of two tables, or of one if right is nil. kept are the columns whose values
+// the tables have kept, and naming those of them that name sources. O(records).
+func NewSources(left, right *record.Table, kept, naming []string) *Sources {
+	places := make([]int, len(naming))
+	for i, name := range naming {
+		places[i] = slices.Index(kept, name)
 	}
 	number := map[string]uint32{}
-	s := &sources{left: t.numberSources(columns, t.left, number)}
+	s := &Sources{left: numberSources(left, places, len(kept), number)}
 	s.right = s.left
-	if t.right != nil {
-		s.right = t.numberSources(columns, t.right, number)
+	if right != nil {
+		s.right = numberSources(right, places, len(kept), number)
 	}
 	count := make([]float64, len(number)+1)
 	for _, source := range s.left {
 		count[source]++
 	}
 	for _, n := range count[1:] {
-		s.within += n / float64(len(s.left)) * n / float64(len(s.left))
+		s.Within += n / float64(len(s.left)) * n / float64(len(s.left))
 	}
 	return s
 }
 
-// numberSources returns the number of the source of each record of a table. number has the numbers so far, by values.
-func (t *tables) numberSources(columns []string, table *record.Table, number map[string]uint32) []uint32 {
+// numberSources returns the number of the source of each record of a table that has kept so many columns, by those at places.
+// number has the numbers so far, by values.
+func numberSources(table *record.Table, places []int, kept int, number map[string]uint32) []uint32 {
 	of := make([]uint32, table.Rows())
 	var name []byte
 	for row := range of {
 		name = name[:0]
 		filled := false
-		for _, column := range columns {
-			value := t.keptOf(table, uint32(row), column)
+		for _, place := range places {
+			value := table.Kept(row, place, kept)
 			filled = filled || len(value) > 0
 			name = append(append(name, value...), 0)
 		}
@@ -107,11 +114,11 @@ func (t *tables) numberSources(columns []string, table *record.Table, number map
 	return of
 }
 
-// same tells whether a left and a right row are of one source.
-func (s *sources) same(a, b uint32) bool { return s != nil && s.left[a] > 0 && s.left[a] == s.right[b] }
+// Same tells whether a left and a right row are of one source; nil: there are no sources.
+func (s *Sources) Same(a, b uint32) bool { return s != nil && s.left[a] > 0 && s.left[a] == s.right[b] }
 
-// ofLeft returns the sources of the left records; nil if there are none.
-func (s *sources) ofLeft() []uint32 {
+// OfLeft returns the sources of the left records; nil if there are none.
+func (s *Sources) OfLeft() []uint32 {
 	if s == nil {
 		return nil
 	}

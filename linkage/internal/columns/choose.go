@@ -1,0 +1,133 @@
+// Package columns finds out which columns of tables tell records apart, which of them belong together, and how their values
+// are cut.
+package columns
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/alike-dev/alike/record"
+)
+
+// A Sample is the first rows of a table.
+type Sample struct {
+	Names []string
+	ID    string     // the column of the ids; "": there is none
+	Rows  [][][]byte // values by row and column
+}
+
+// A Column is a pair of columns that are compared.
+type Column struct {
+	Left, Right string
+	Kind        record.Kind // by which the values of both are cut
+}
+
+// Unused is a column that was not compared, and why.
+type Unused struct {
+	Name   string `json:"name"`
+	Reason string `json:"reason"`
+}
+
+// Chosen says what is compared.
+type Chosen struct {
+	Columns []Column // in the order of the left table
+	Unused  []Unused
+	Sources []string // the columns that name the source of a record; nil: there are none
+}
+
+// Choose chooses the columns to compare, from samples of two tables or, if both are the same, of one. sources are columns
+// that name the source of a record; of one table such a column is found if there are none. O(values, and see derivedColumns
+// and information).
+func Choose(left, right *Sample, sources []string) Chosen {
+	one := left == right
+	l := profiles(left)
+	r := l
+	var pairs [][2]int
+	if one {
+		for i := range l {
+			pairs = append(pairs, [2]int{i, i})
+		}
+	} else {
+		r = profiles(right)
+		pairs = correspond(l, r)
+	}
+	candidates := make([]columnPair, 0, len(pairs))
+	for _, p := range pairs {
+		if a, b := &l[p[0]], &r[p[1]]; a.name != left.ID && b.name != right.ID {
+			why := useless(a, b)
+			if slices.Contains(sources, a.name) {
+				why = namesSource
+			}
+			candidates = append(candidates, columnPair{p, min(telling(a), telling(b)), why})
+		}
+	}
+	leaveOutDerived(candidates, left, right)
+	chosen := Chosen{Sources: sources}
+	if one && len(sources) == 0 {
+		chosen.Sources = chooseSource(candidates, &sampledColumns{left: left.Rows, right: right.Rows, one: true}, l)
+	}
+	mostTelling(candidates, &sampledColumns{left: left.Rows, right: right.Rows, one: one})
+	for _, p := range candidates {
+		a, b := &l[p.at[0]], &r[p.at[1]]
+		if p.useless == "" && len(chosen.Columns) == maxColumns {
+			p.useless = fmt.Sprintf("tells less than %d others", maxColumns)
+		}
+		if p.useless != "" {
+			chosen.Unused = append(chosen.Unused, Unused{a.name, p.useless})
+			continue
+		}
+		chosen.Columns = append(chosen.Columns, Column{a.name, b.name, commonKind(a.kind, b.kind)})
+	}
+	order := map[string]int{}
+	for i, name := range left.Names {
+		order[name] = i
+	}
+	slices.SortFunc(chosen.Columns, func(x, y Column) int { return order[x.Left] - order[y.Left] })
+	return chosen
+}
+
+// Kind returns the kind by which the values of a left and a right column are cut, both of which are there.
+func Kind(left, right *Sample, nameL, nameR string) record.Kind {
+	kind := func(of *Sample, name string) record.Kind {
+		p := profileOf(of, slices.Index(of.Names, name), record.NewCutter())
+		return p.kind
+	}
+	return commonKind(kind(left, nameL), kind(right, nameR))
+}
+
+// commonKind returns the kind by which columns of two kinds are cut.
+func commonKind(a, b record.Kind) record.Kind {
+	if a == b {
+		return a
+	}
+	return record.Text
+}
+
+// leaveOutDerived marks the pairs of columns that other columns make up, in both tables.
+func leaveOutDerived(columns []columnPair, left, right *Sample) {
+	usable := usableOf(columns)
+	var atL, atR []int
+	for _, c := range usable {
+		atL, atR = append(atL, c.at[0]), append(atR, c.at[1])
+	}
+	inLeft, inRight := derivedColumns(left.Rows, left.Names, atL), derivedColumns(right.Rows, right.Names, atR)
+	for i, c := range usable {
+		if inLeft[i] != "" && inRight[i] != "" {
+			c.useless = inLeft[i]
+		}
+	}
+}
+
+// chooseSource returns the column that names the source of a record, if there is one, and marks it.
+func chooseSource(columns []columnPair, s *sampledColumns, profiles []profile) []string {
+	usable := usableOf(columns)
+	for _, c := range usable {
+		s.pairs = append(s.pairs, c.at)
+	}
+	found := findSourceColumn(s, profiles)
+	if found < 0 {
+		return nil
+	}
+	usable[found].useless = sourceReason
+	return []string{profiles[usable[found].at[0]].name}
+}
