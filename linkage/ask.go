@@ -42,7 +42,7 @@ func (l *Learner) Ask(labels []Label, may func(a, b string) bool) (q Question, o
 		}
 	}
 	open := func(i int) bool {
-		a, b := l.tables.ids(l.Pairs[i])
+		a, b := l.tables.IDs(l.Pairs[i])
 		return !asked[i] && (may == nil || may(a, b))
 	}
 	best := -1
@@ -97,6 +97,6 @@ func (l *Learner) newPool() *pool {
 // question returns a candidate as a question, with its values.
 func (l *Learner) question(i int, probability float64) Question {
 	p := l.Pairs[i]
-	a, b := l.tables.ids(p)
+	a, b := l.tables.IDs(p)
 	return Question{a, b, probability, l.tables.values(l.examiner.Comparer, p)}
 }

@@ -30,10 +30,10 @@ const fewPassedOver = 40
 // passed over.
 func (t *tables) examineAs(ctx context.Context, c *Config) (*examiner, error) {
 	// A model, a threshold and known links leave nothing to find out.
-	if c.exclusive() || t.right == nil || c.Model != nil || c.Threshold > 0 || len(c.Known) > 0 {
+	if c.exclusive() || t.Right == nil || c.Model != nil || c.Threshold > 0 || len(c.Known) > 0 {
 		return t.examine(ctx, c, assumption{onePartner: c.exclusive()})
 	}
-	held, notes := t.memory.held, len(t.result.Notes)
+	held, notes := t.Memory.Held, len(t.result.Notes)
 	e, err := t.examine(ctx, c, assumption{onePartner: true})
 	if err != nil {
 		return nil, err
@@ -46,6 +46,6 @@ func (t *tables) examineAs(ctx context.Context, c *Config) (*examiner, error) {
 		t.result.Notes = append(t.result.Notes, "as far as the tables show, a record has one partner at most: to match by mutual finds as much")
 		return e, nil
 	}
-	t.memory.held, t.result.Notes = held, t.result.Notes[:notes]
+	t.Memory.Held, t.result.Notes = held, t.result.Notes[:notes]
 	return t.examine(ctx, c, assumption{later: true})
 }

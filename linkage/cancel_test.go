@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/alike-dev/alike/linkage/internal/compare"
+	"github.com/alike-dev/alike/linkage/internal/find"
 	"github.com/alike-dev/alike/linkage/internal/roomtest"
 )
 
@@ -51,21 +52,21 @@ func TestReadingCandidatesEndsWhenItIsCancelled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer tables.memory.Close()
+	defer tables.Memory.Close()
 	whole, err := compare.NewRecords(t.Context(), tables.input(&c))
 	if err != nil {
 		t.Fatal(err)
 	}
-	pairs, err := tables.nearest(t.Context(), &c, whole, 200)
+	pairs, err := tables.Nearest(t.Context(), whole, 200)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer pairs.Close()
 	n := 0
-	for _, err = range each(roomtest.NewEndsAt(2), pairs) {
+	for _, err = range find.Each(roomtest.NewEndsAt(2), pairs) {
 		n++
 	}
-	if !errors.Is(err, context.Canceled) || n != 2*readAtOnce {
-		t.Errorf("%d candidates were read after %d: %v", n, 2*readAtOnce, err)
+	if !errors.Is(err, context.Canceled) || n != 2*find.ReadAtOnce {
+		t.Errorf("%d candidates were read after %d: %v", n, 2*find.ReadAtOnce, err)
 	}
 }

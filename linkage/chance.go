@@ -2,14 +2,9 @@ package linkage
 
 import (
 	"context"
-	"errors"
-	"math"
-	"slices"
 
-	"github.com/alike-dev/alike/candidates"
 	"github.com/alike-dev/alike/linkage/internal/compare"
 	"github.com/alike-dev/alike/linkage/internal/model"
-	"github.com/alike-dev/alike/record"
 )
 
 // newChance compares the best scores of records in the other table with those in their own.
@@ -23,16 +18,16 @@ func (t *tables) newChance(ctx context.Context, whole *compare.Records, e *exami
 		bestR.See(int(p.B), z)
 	}
 	bestL, bestR = bestL.Sorted(), bestR.Sorted()
-	all := t.counts() // records that are not held have no candidates
+	all := t.Records // records that are not held have no candidates
 	// The scores that left records reach among left records are those that a right record would reach by chance.
-	own, err := t.keeper.own("own-0", func() (model.Bests, error) { return t.ownBests(ctx, whole, e, 0) })
+	own, err := t.Steps.Scores("own-0", func() (model.Bests, error) { return t.ownBests(ctx, whole, e, 0) })
 	if err != nil {
 		return c, err
 	}
 	if own.Sorted().Comparable(bestR, all[1]) {
 		c.Likely.Right, c.Most.Right = model.OddsOf(own, bestR, all[1], false), model.OddsOf(own, bestR, all[1], true)
 	}
-	if own, err = t.keeper.own("own-1", func() (model.Bests, error) { return t.ownBests(ctx, whole, e, 1) }); err != nil {
+	if own, err = t.Steps.Scores("own-1", func() (model.Bests, error) { return t.ownBests(ctx, whole, e, 1) }); err != nil {
 		return c, err
 	}
 	if own.Sorted().Comparable(bestL, all[0]) {
@@ -43,30 +38,6 @@ func (t *tables) newChance(ctx context.Context, whole *compare.Records, e *exami
 		c.Most = model.Sides{Left: model.OddsOf(left.Expected(), bestL, all[0], true), Right: model.OddsOf(right.Expected(), bestR, all[1], true)}
 	}
 	return c, nil
-}
-
-// own returns the best scores within a table: those that an earlier process has noted, else those of
-// find. Their bits are noted, since JSON has no infinity.
-func (k *keeper) own(kind string, find func() (model.Bests, error)) (model.Bests, error) {
-	var noted []uint64
-	switch found, err := k.log.Last(kind, &noted); {
-	case err != nil:
-		return nil, err
-	case found:
-		b := make(model.Bests, len(noted))
-		for i, x := range noted {
-			b[i] = math.Float64frombits(x)
-		}
-		return b, nil
-	}
-	b, err := find()
-	if err != nil {
-		return nil, err
-	}
-	for _, z := range b {
-		noted = append(noted, math.Float64bits(z))
-	}
-	return b, k.note(kind, noted)
 }
 
 // ownBests returns, for a sample of the records of a side, the best score of each with another record of the
@@ -104,52 +75,21 @@ func (t *tables) ownPairs(ctx context.Context, whole *compare.Records, e *examin
 	if e.own[side] != nil {
 		return e.own[side], nil
 	}
-	table := t.all()[side]
-	own := &ownPairs{rows: t.someOf(side, e.config.limits.own)}
+	table := t.All()[side]
+	own := &ownPairs{rows: t.Some(side, e.config.limits.own)}
 	var err error
 	switch {
-	case t.sieved != nil && side == t.sieved.side:
-		own.pairs = t.sieved.own
+	case t.Sieved.Is(side):
+		own.pairs = t.Sieved.Own
 	case e.items != nil:
-		own.pairs, err = t.closestTo(ctx, e.config, e.items, own.rows, side, side)
+		own.pairs, err = t.ClosestTo(ctx, e.items, own.rows, side, side)
 	default:
-		own.pairs, err = t.otherThan(ctx, e.config, whole, table, own.rows)
+		own.pairs, err = t.OtherThan(ctx, whole, table, own.rows)
 	}
 	if err != nil {
 		return nil, err
 	}
-	own.found, err = e.Within(table).Compare(ctx, whole.Within(side).NewMatchers(e.config.Threads), t.places(own.pairs, side, side))
+	own.found, err = e.Within(table).Compare(ctx, whole.Within(side).NewMatchers(e.config.Threads), t.Places(own.pairs, side, side))
 	e.own[side] = own
 	return own, err
-}
-
-// otherThan returns pairs of some records of a table, of the given rows, with others of it
-// that are similar.
-func (t *tables) otherThan(ctx context.Context, c *Config, whole *compare.Records, table *record.Table, rows []uint32) (pairs []compare.Pair, err error) {
-	some, err := t.vectors(c, whole, table, slices.Values(rows))
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, some.Close()) }()
-	every, err := t.vectors(c, whole, table, everyRow(table))
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, every.Close()) }()
-	search := t.search(c, firstK+1) // one of them is the record itself
-	search.Both = false
-	found, _, err := candidates.Find(ctx, search, some, every)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, found.Close()) }()
-	for p, err := range each(ctx, found) {
-		if err != nil {
-			return nil, err
-		}
-		if a := rows[p.A]; a != p.B {
-			pairs = append(pairs, compare.Pair{A: a, B: p.B})
-		}
-	}
-	return pairs, nil
 }

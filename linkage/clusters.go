@@ -19,7 +19,7 @@ type Entities = entities.Result
 // of the closed clusters.
 func (t *tables) cluster(ctx context.Context, e *examiner, edges []int) (*Entities, error) {
 	c := e.config
-	g := &entities.Graph{Records: t.left.Rows(), Pairs: make([]entities.Pair, len(e.found.Pairs)), Sources: e.sources.OfLeft()}
+	g := &entities.Graph{Records: t.Left.Rows(), Pairs: make([]entities.Pair, len(e.found.Pairs)), Sources: e.sources.OfLeft()}
 	for i, p := range e.found.Pairs {
 		g.Pairs[i] = entities.Pair{A: p.A, B: p.B, Evidence: model.LogOdds(e.probability[i])}
 		if c.Threshold > 0 { // it decides about each pair: no link is evidence against, and nothing else is for

@@ -20,11 +20,11 @@ func (t *tables) decide(ctx context.Context, e *examiner) error {
 	}
 	t.noteSeveral(e, edges)
 	r := t.result
-	tableB := t.other()
+	tableB := t.Other()
 	if c.Considered {
 		for _, i := range edges {
 			p := found.Pairs[i]
-			r.Considered = append(r.Considered, Considered{t.left.ID(int(p.A)), tableB.ID(int(p.B)), probability[i]})
+			r.Considered = append(r.Considered, Considered{t.Left.ID(int(p.A)), tableB.ID(int(p.B)), probability[i]})
 		}
 	}
 	matcher := e.matchers[0]
@@ -36,12 +36,12 @@ func (t *tables) decide(ctx context.Context, e *examiner) error {
 		return err
 	}
 	edges = decide.KeepTop(func(a uint32) int { return e.known.room(a, c.Top) }, edges, found.Pairs, rank)
-	all, fewer := t.counts(), 0
-	if e.onePartner && t.right != nil {
+	all, fewer := t.Records, 0
+	if e.onePartner && t.Right != nil {
 		fewer = min(all[0], all[1])
 	}
 	var held decide.Held
-	if t.right == nil {
+	if t.Right == nil {
 		clusters, err := t.cluster(ctx, e, edges)
 		if err != nil {
 			return err
@@ -119,14 +119,14 @@ func (t *tables) links(e *examiner, edges []int) Links {
 
 // linkOf returns a pair as a link. with is the number of values to copy from either record.
 func (t *tables) linkOf(p compare.Pair, of []float64, similarity float64, with int) Link {
-	other := t.other()
+	other := t.Other()
 	link := Link{
-		A: t.left.ID(int(p.A)), B: other.ID(int(p.B)), RowA: t.left.Number(int(p.A)), RowB: other.Number(int(p.B)),
+		A: t.Left.ID(int(p.A)), B: other.ID(int(p.B)), RowA: t.Left.Number(int(p.A)), RowB: other.Number(int(p.B)),
 		Similarity: similarity, Fields: of,
 	}
 	for w := range with {
-		link.WithA = append(link.WithA, t.left.Kept(int(p.A), w, len(t.kept)))
-		link.WithB = append(link.WithB, other.Kept(int(p.B), w, len(t.kept)))
+		link.WithA = append(link.WithA, t.Left.Kept(int(p.A), w, len(t.Kept)))
+		link.WithB = append(link.WithB, other.Kept(int(p.B), w, len(t.Kept)))
 	}
 	return link
 }
@@ -136,14 +136,14 @@ func (t *tables) report(c *compare.Comparison, probability []float64, m *model.M
 	for f := range t.result.Columns {
 		col := &t.result.Columns[f]
 		col.Share = m.Share[f]
-		for side, table := range []*record.Table{t.left, t.right} {
+		for side, table := range []*record.Table{t.Left, t.Right} {
 			if table == nil {
 				col.Filled[side] = col.Filled[0]
 				continue
 			}
-			filled, all := 0, t.counts()[side]
-			if t.sieved != nil && side == t.sieved.side {
-				filled = t.sieved.rest.Filled[f]
+			filled, all := 0, t.Records[side]
+			if t.Sieved.Is(side) {
+				filled = t.Sieved.Rest.Filled[f]
 			}
 			for i := range table.Rows() {
 				if table.Cells(i)[f] > 0 {

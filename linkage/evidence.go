@@ -95,7 +95,7 @@ type explainer struct {
 func (x *explainer) explain(i int, link bool) Explained {
 	p := x.found.Pairs[i]
 	v := Explained{
-		A: x.left.ID(int(p.A)), B: x.other().ID(int(p.B)), Link: link,
+		A: x.Left.ID(int(p.A)), B: x.Other().ID(int(p.B)), Link: link,
 		Similarity: float64(x.found.Wholes[i]), Probability: x.probability[i], Steps: x.steps(i),
 	}
 	values := x.values(x.Comparer, p)
@@ -106,12 +106,12 @@ func (x *explainer) explain(i int, link bool) Explained {
 		}
 		v.Columns = append(v.Columns, c)
 	})
-	for _, name := range x.kept {
+	for _, name := range x.Kept {
 		compared := slices.ContainsFunc(values, func(v Values) bool { return v.Left == name && v.Right == name })
 		if compared || slices.Contains(x.idColumns[:], name) {
 			continue
 		}
-		other := Values{Left: name, Right: name, A: string(x.keptOf(x.left, p.A, name)), B: string(x.keptOf(x.other(), p.B, name)), Similarity: -1}
+		other := Values{Left: name, Right: name, A: string(x.KeptOf(x.Left, p.A, name)), B: string(x.KeptOf(x.Other(), p.B, name)), Similarity: -1}
 		// A column that was compared with one of another name is already among the values.
 		if slices.ContainsFunc(values, func(v Values) bool { return v.Left == name }) {
 			other.A = ""
@@ -132,7 +132,7 @@ func (t *tables) values(c *compare.Comparer, p compare.Pair) []Values {
 	for i, column := range t.result.Columns {
 		values[i] = Values{
 			Left: column.Left, Right: column.Right,
-			A: string(t.keptOf(t.left, p.A, column.Left)), B: string(t.keptOf(t.other(), p.B, column.Right)),
+			A: string(t.KeptOf(t.Left, p.A, column.Left)), B: string(t.KeptOf(t.Other(), p.B, column.Right)),
 		}
 	}
 	c.EachColumn(p, func(f int, s float64, _, _ uint32) { values[f].Similarity = s })
@@ -194,7 +194,7 @@ func (x *explainer) words(c *ColumnEvidence, f int, a, b uint32) {
 		for _, w := range x.cutter.Words([]byte(text), kind) {
 			var shared, alone uint64
 			for _, hash := range w.Tokens {
-				token, ok := x.numbering.Token(hash)
+				token, ok := x.Numbering.Token(hash)
 				switch mass := column.MassOf(own, token); {
 				case !ok:
 				case both(others, token):

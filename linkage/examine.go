@@ -3,7 +3,6 @@ package linkage
 import (
 	"context"
 	"errors"
-	"iter"
 	"slices"
 
 	"github.com/alike-dev/alike/candidates"
@@ -12,19 +11,21 @@ import (
 	"github.com/alike-dev/alike/internal/resume"
 	"github.com/alike-dev/alike/linkage/internal/columns"
 	"github.com/alike-dev/alike/linkage/internal/compare"
+	"github.com/alike-dev/alike/linkage/internal/find"
 	"github.com/alike-dev/alike/linkage/internal/model"
 	"github.com/alike-dev/alike/linkage/internal/parallel"
+	"github.com/alike-dev/alike/linkage/internal/steps"
 )
 
 // An examiner compares candidates and learns from them which ones are matches.
 type examiner struct {
 	*compare.Comparer
 	config   *Config
-	keeper   *keeper
+	keeper   *steps.Keeper
 	matchers []*compare.Matcher // one for each goroutine
 	shares   []float64
-	items    *vocabulary // of two tables with many records; else nil
-	known    *known      // nil: there are no known links
+	items    *find.Vocabulary // of two tables with many records; else nil
+	known    *known           // nil: there are no known links
 	assumption
 	sources *columns.Sources // of the only table; nil: there are none
 	own     [2]*ownPairs     // similar records within either table; nil: not looked for yet
@@ -80,7 +81,7 @@ func (e *examiner) learn(ctx context.Context, sample []compare.Pair, calibrate b
 
 // learnedModel is the note of a model.
 type learnedModel struct {
-	Sample     comparedFile // with the probabilities
+	Sample     steps.Compared // with the probabilities
 	Prior      float64
 	Evidence   []float64
 	Calibrated bool
@@ -94,13 +95,13 @@ func (e *examiner) learned(kind string, learn func() error) error {
 		return learn()
 	}
 	var m learnedModel
-	found, err := e.keeper.log.Last(kind, &m)
+	found, err := e.keeper.Log.Last(kind, &m)
 	if err != nil {
 		return err
 	}
 	if found {
 		e.sample = e.None()
-		probability, err := e.keeper.read(m.Sample, e.sample, nil)
+		probability, err := e.keeper.Read(m.Sample, e.sample, nil)
 		if err != nil {
 			return err
 		}
@@ -117,14 +118,14 @@ func (e *examiner) learned(kind string, learn func() error) error {
 	if err := learn(); err != nil {
 		return err
 	}
-	if e.keeper.log == nil {
+	if e.keeper.Log == nil {
 		return nil
 	}
 	m = learnedModel{Prior: e.model.Prior, Evidence: e.model.Evidence, Calibrated: e.calibrated, ByKinds: e.byKinds, Disputed: e.disputed}
-	if m.Sample, err = e.keeper.write("sample", e.sample, 0, e.sampled); err != nil {
+	if m.Sample, err = e.keeper.Write("sample", e.sample, 0, e.sampled); err != nil {
 		return err
 	}
-	return e.keeper.note(kind, m)
+	return e.keeper.Note(kind, m)
 }
 
 // examine compares candidates, which it closes, for judge. If there is no model, it learns one from all
@@ -134,7 +135,7 @@ func (e *examiner) examine(ctx context.Context, pairs *candidates.Pairs, search 
 	defer func() { err = errors.Join(err, pairs.Close()) }()
 	if e.model == nil {
 		e.candidates = 0
-		for _, err := range each(ctx, pairs) {
+		for _, err := range find.Each(ctx, pairs) {
 			if err != nil {
 				return err
 			}
@@ -152,28 +153,10 @@ func (e *examiner) examine(ctx context.Context, pairs *candidates.Pairs, search 
 	return e.keepLikely(ctx, pairs, "likely"+e.suffix()+search)
 }
 
-// readAtOnce is how many candidates are read until it is asked whether the context has ended.
-const readAtOnce = 1 << 14
-
-// each ranges over candidates until the context has ended, which is the last error.
-func each(ctx context.Context, pairs *candidates.Pairs) iter.Seq2[candidates.Pair, error] {
-	return func(yield func(candidates.Pair, error) bool) {
-		n := 0
-		for p, err := range pairs.All() {
-			if n++; err == nil && n%readAtOnce == 0 {
-				err = ctx.Err()
-			}
-			if !yield(p, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
 // learnPart learns the model from the candidates of one left record in part, chosen by a hash.
 func (e *examiner) learnPart(ctx context.Context, pairs *candidates.Pairs, part uint64) error {
 	var some []compare.Pair
-	for p, err := range each(ctx, pairs) {
+	for p, err := range find.Each(ctx, pairs) {
 		if err != nil {
 			return err
 		}
@@ -201,7 +184,7 @@ func (e *examiner) keepLikely(ctx context.Context, pairs *candidates.Pairs, kind
 	}
 	some := make([]compare.Pair, 0, e.config.limits.batch)
 	e.candidates = 0
-	for p, err := range each(ctx, pairs) {
+	for p, err := range find.Each(ctx, pairs) {
 		if err != nil {
 			return err
 		}
@@ -216,7 +199,7 @@ func (e *examiner) keepLikely(ctx context.Context, pairs *candidates.Pairs, kind
 				return err
 			}
 			some = some[:0]
-			if e.keeper.log.Due() {
+			if e.keeper.Log.Due() {
 				if err := l.note(); err != nil {
 					return err
 				}
@@ -243,7 +226,7 @@ func (e *examiner) keepLikely(ctx context.Context, pairs *candidates.Pairs, kind
 
 // likelySoFar is a note about the candidates that may be matches.
 type likelySoFar struct {
-	File         comparedFile
+	File         steps.Compared
 	Examined     int // number of candidates examined so far
 	All, Dropped model.ScoreCounts
 }
@@ -288,9 +271,9 @@ func (l *likely) take(ctx context.Context, some []compare.Pair) error {
 
 // goOn takes over the notes of an earlier process.
 func (l *likely) goOn() error {
-	for so, err := range resume.All[likelySoFar](l.keeper.log, l.kind) {
+	for so, err := range resume.All[likelySoFar](l.keeper.Log, l.kind) {
 		if err == nil {
-			_, err = l.keeper.read(so.File, l.found, nil)
+			_, err = l.keeper.Read(so.File, l.found, nil)
 		}
 		if err != nil {
 			return err
@@ -303,12 +286,12 @@ func (l *likely) goOn() error {
 
 // note notes the candidates found since the last note.
 func (l *likely) note() (err error) {
-	if l.keeper.log == nil {
+	if l.keeper.Log == nil {
 		return nil
 	}
-	if l.sofar.File, err = l.keeper.write("likely", l.found, l.files, nil); err != nil {
+	if l.sofar.File, err = l.keeper.Write("likely", l.found, l.files, nil); err != nil {
 		return err
 	}
 	l.noted, l.files = l.sofar.Examined, len(l.found.Pairs)
-	return l.keeper.note(l.kind, &l.sofar)
+	return l.keeper.Note(l.kind, &l.sofar)
 }

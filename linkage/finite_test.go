@@ -215,7 +215,7 @@ func TestAModelThatIsNotFiniteIsReplaced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer tables.memory.Close()
+	defer tables.Memory.Close()
 	e, err := tables.examine(t.Context(), &c, assumption{onePartner: c.exclusive()})
 	if err != nil {
 		t.Fatal(err)

@@ -50,11 +50,11 @@ type known struct {
 // findKnown finds the records of known links. If several records have an id, it means all of them.
 func (t *tables) findKnown(links []Known) *known {
 	k := &known{pairs: map[compare.Pair]bool{}}
-	left := byID(t.left, links, func(l Known) []string { return t.sides(l.A, l.B) })
+	left := byID(t.Left, links, func(l Known) []string { return t.sides(l.A, l.B) })
 	right := left
 	k.degree[0] = map[uint32]int{}
-	if k.degree[1] = k.degree[0]; t.right != nil {
-		right = byID(t.right, links, func(l Known) []string { return []string{l.B} })
+	if k.degree[1] = k.degree[0]; t.Right != nil {
+		right = byID(t.Right, links, func(l Known) []string { return []string{l.B} })
 		k.degree[1] = map[uint32]int{}
 	}
 	for _, l := range links {
@@ -70,7 +70,7 @@ func (t *tables) findKnown(links []Known) *known {
 		}
 		for _, a := range left[l.A] {
 			for _, b := range right[l.B] {
-				if t.right == nil && a > b {
+				if t.Right == nil && a > b {
 					a, b = b, a
 				}
 				k.pairs[compare.Pair{A: a, B: b}] = true
@@ -82,7 +82,7 @@ func (t *tables) findKnown(links []Known) *known {
 
 // sides returns the ids of a link that name left records.
 func (t *tables) sides(a, b string) []string {
-	if t.right == nil {
+	if t.Right == nil {
 		return []string{a, b}
 	}
 	return []string{a}

@@ -51,20 +51,20 @@ func NewLearner(ctx context.Context, c Config) (*Learner, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.left.Rows() == 0 || t.right != nil && t.right.Rows() == 0 {
+	if t.Left.Rows() == 0 || t.Right != nil && t.Right.Rows() == 0 {
 		return nil, setting.Errorf("a table has no records: there is nothing to learn")
 	}
 	e, err := t.examine(ctx, &c, assumption{onePartner: c.exclusive()})
-	if err := errors.Join(err, t.memory.Close()); err != nil {
+	if err := errors.Join(err, t.Memory.Close()); err != nil {
 		return nil, err
 	}
 	l := &Learner{ctx: ctx, config: c, tables: t, describer: e.describer(), matcher: e.matchers[0], at: make(map[compare.Pair]int, len(e.found.Pairs))}
 	for i, p := range e.found.Pairs {
 		l.at[p] = i
 	}
-	l.rows[0] = rowsByID(t.left)
-	if l.rows[1] = l.rows[0]; t.right != nil {
-		l.rows[1] = rowsByID(t.right)
+	l.rows[0] = rowsByID(t.Left)
+	if l.rows[1] = l.rows[0]; t.Right != nil {
+		l.rows[1] = rowsByID(t.Right)
 	}
 	return l, nil
 }

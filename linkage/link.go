@@ -11,6 +11,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/linkage/internal/columns"
 	"github.com/alike-dev/alike/linkage/internal/compare"
+	"github.com/alike-dev/alike/linkage/internal/find"
 	"github.com/alike-dev/alike/linkage/internal/model"
 )
 
@@ -21,10 +22,10 @@ func Join(ctx context.Context, c Config) (*Result, error) {
 		return nil, err
 	}
 	r, err := t.link(ctx, &c)
-	if err = errors.Join(err, t.memory.Close()); err != nil {
-		return nil, errors.Join(err, t.keeper.log.Close(false))
+	if err = errors.Join(err, t.Memory.Close()); err != nil {
+		return nil, errors.Join(err, t.Steps.Log.Close(false))
 	}
-	r.log = t.keeper.log
+	r.log = t.Steps.Log
 	return r, nil
 }
 
@@ -51,7 +52,7 @@ func prepare(ctx context.Context, c *Config, keep bool) (*tables, error) {
 
 // link finds candidates, compares them, and decides.
 func (t *tables) link(ctx context.Context, c *Config) (*Result, error) {
-	if t.left.Rows() == 0 || t.right != nil && t.right.Rows() == 0 {
+	if t.Empty() {
 		return t.result, nil
 	}
 	e, err := t.examineAs(ctx, c)
@@ -64,7 +65,7 @@ func (t *tables) link(ctx context.Context, c *Config) (*Result, error) {
 // examine finds candidates, compares them, and computes the probability of each.
 func (t *tables) examine(ctx context.Context, c *Config, as assumption) (*examiner, error) {
 	if !as.later {
-		t.numbering.Finish()
+		t.Numbering.Finish()
 		if err := t.holdAll(); err != nil {
 			return nil, err
 		}
@@ -78,9 +79,9 @@ func (t *tables) examine(ctx context.Context, c *Config, as assumption) (*examin
 	if err != nil {
 		return nil, err
 	}
-	e := &examiner{Comparer: comparer, config: c, assumption: as, keeper: &t.keeper, matchers: whole.NewMatchers(c.Threads), grown: t.mayHold}
+	e := &examiner{Comparer: comparer, config: c, assumption: as, keeper: t.Steps, matchers: whole.NewMatchers(c.Threads), grown: t.mayHold}
 	if len(c.Sources) > 0 && !c.noSources() {
-		e.sources = columns.NewSources(t.left, t.right, t.kept, c.Sources)
+		e.sources = columns.NewSources(t.Left, t.Right, t.Kept, c.Sources)
 	}
 	e.around = func(ctx context.Context, c *compare.Comparison, within []compare.Pair) (*model.Surroundings, error) {
 		return t.surroundings(ctx, whole, e, c, within)
@@ -91,8 +92,8 @@ func (t *tables) examine(ctx context.Context, c *Config, as assumption) (*examin
 			r.Notes = append(r.Notes, note)
 		}
 	}
-	r.matcher, r.only = e.matchers[0], t.left
-	if e.shares, err = comparer.Shares(ctx, c.Threads, t.counts(), c.limits.strangers); err != nil {
+	r.matcher, r.only = e.matchers[0], t.Left
+	if e.shares, err = comparer.Shares(ctx, c.Threads, t.Records, c.limits.strangers); err != nil {
 		return nil, err
 	}
 	if r.Left+r.Right > c.limits.many && c.Candidates == "" {
@@ -103,8 +104,9 @@ func (t *tables) examine(ctx context.Context, c *Config, as assumption) (*examin
 	if err != nil {
 		return nil, err
 	}
+	r.Search = t.Summary
 	r.Candidates, r.Disputed = e.candidates, e.disputed
-	t.memory.held += bytesOf(e.found)
+	t.Memory.Held += bytesOf(e.found)
 	t.report(e.sample, e.sampled, e.model)
 	if len(c.Known) > 0 {
 		e.known = t.findKnown(c.Known)
@@ -116,7 +118,7 @@ func (t *tables) examine(ctx context.Context, c *Config, as assumption) (*examin
 	}
 	e.judged = e.rank
 	var ch model.Chance
-	if e.onePartner && t.right != nil && !c.bySimilarity() {
+	if e.onePartner && t.Right != nil && !c.bySimilarity() {
 		if ch, err = t.newChance(ctx, whole, e); err != nil {
 			return nil, err
 		}
@@ -127,22 +129,22 @@ func (t *tables) examine(ctx context.Context, c *Config, as assumption) (*examin
 	// Chance is measured by the scores of the model without labels. If labels have changed the model, the
 	// bound would undo the change, and would not fit the model's threshold.
 	if c.Model == nil || c.Model.Learned.Strength == 0 {
-		ch.Bound(e.found, e.model, t.counts(), e.probability)
+		ch.Bound(e.found, e.model, t.Records, e.probability)
 	}
 	return e, err
 }
 
 // findMany finds and examines the candidates of many records.
 func (t *tables) findMany(ctx context.Context, e *examiner) error {
-	v, err := t.vocabulary(ctx, e.config.Threads)
+	v, err := t.Vocabulary(ctx)
 	if err != nil {
 		return err
 	}
-	if t.right != nil { // newChance uses them too
+	if t.Right != nil { // newChance uses them too
 		e.items = v
 	}
 	if err := e.learned("sample"+e.suffix()+"-0", func() error {
-		sample, err := t.closest(ctx, e.config, v)
+		sample, err := t.Closest(ctx, v)
 		if err != nil {
 			return err
 		}
@@ -150,7 +152,7 @@ func (t *tables) findMany(ctx context.Context, e *examiner) error {
 	}); err != nil {
 		return err
 	}
-	pairs, err := t.sharingOnce(ctx, e.config, v)
+	pairs, err := t.Sharing(ctx, v)
 	if err != nil {
 		return err
 	}
@@ -159,17 +161,16 @@ func (t *tables) findMany(ctx context.Context, e *examiner) error {
 
 // findFew finds and examines the candidates of few records.
 func (t *tables) findFew(ctx context.Context, e *examiner, whole *compare.Records) error {
-	for k := firstK; ; k *= 4 {
-		search := fmt.Sprintf("-%d", k)
-		pairs, err := t.findOnce(ctx, t.search(e.config, k), "pairs"+search, func() (*candidates.Pairs, error) { return t.nearest(ctx, e.config, whole, k) })
+	for k := find.FirstK; ; k *= 4 {
+		pairs, err := t.NearestOnce(ctx, whole, k)
 		if err != nil {
 			return err
 		}
 		e.model = nil
-		if err := e.examine(ctx, pairs, search); err != nil {
+		if err := e.examine(ctx, pairs, fmt.Sprintf("-%d", k)); err != nil {
 			return err
 		}
-		if e.onePartner || k >= lastK || t.result.Search.Method != candidates.TopK {
+		if e.onePartner || k >= find.LastK || t.Summary.Method != candidates.TopK {
 			return nil
 		}
 		if err := e.judge(ctx); err != nil {

@@ -60,10 +60,10 @@ func (t *tables) noteEmpty(left, right *source) {
 	empty := func(s *source) {
 		t.result.Notes = append(t.result.Notes, fmt.Sprintf("%s holds no records: there are no links", fault.Shown(s.name)))
 	}
-	if t.left.Rows() == 0 {
+	if t.Left.Rows() == 0 {
 		empty(left)
 	}
-	if t.right != nil && t.right.Rows() == 0 {
+	if t.Right != nil && t.Right.Rows() == 0 {
 		empty(right)
 	}
 }

@@ -8,24 +8,23 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/setting"
-	"github.com/alike-dev/alike/record"
 )
 
 // openTables reads the tables.
 func openTables(ctx context.Context, c *Config, keep bool) (*tables, error) {
-	t := &tables{result: &Result{Report: Report{Match: c.Match, OneTable: c.Right == ""}}, memory: newMemory(c)}
+	t := &tables{result: &Result{Report: Report{Match: c.Match, OneTable: c.Right == ""}}, Finder: newFinder(c)}
 	left, right, err := findTables(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	if keep {
-		if t.keeper, err = openKeeper(ctx, c, t.memory.Space, left, right); err != nil {
+		if t.Steps, err = openKeeper(ctx, c, t.Memory.Space, left, right); err != nil {
 			return nil, err
 		}
-		t.result.Resumed = t.keeper.log.Resumed()
+		t.result.Resumed = t.Steps.Log.Resumed()
 	}
 	if err := t.read(ctx, c, left, right, keep); err != nil {
-		return nil, errors.Join(err, t.memory.Close(), t.keeper.log.Close(false))
+		return nil, errors.Join(err, t.Memory.Close(), t.Steps.Log.Close(false))
 	}
 	return t, nil
 }
@@ -68,14 +67,14 @@ func (t *tables) read(ctx context.Context, c *Config, left, right *source, sieve
 	if err := t.choose(ctx, c, left, right); err != nil {
 		return err
 	}
-	t.kept, t.idColumns = c.With, [2]string{left.id, right.id}
-	t.numbering.Names = c.bySimilarity() || c.Right != ""
+	t.Kept, t.idColumns = c.With, [2]string{left.id, right.id}
+	t.Numbering.Names = c.bySimilarity() || c.Right != ""
 	if c.Evidence > 0 {
-		t.numbering.Lookup = true
-		t.kept = withAll(t.kept, left.columns, right.columns)
+		t.Numbering.Lookup = true
+		t.Kept = withAll(t.Kept, left.columns, right.columns)
 	}
 	if !c.noSources() {
-		t.kept = withAll(t.kept, c.Sources, nil)
+		t.Kept = withAll(t.Kept, c.Sources, nil)
 	}
 	skipped := func(p *corpus.Problem) error {
 		t.result.Skipped++
@@ -86,12 +85,11 @@ func (t *tables) read(ctx context.Context, c *Config, left, right *source, sieve
 		return nil
 	}
 	var names [2][]string
-	var kinds []record.Kind
 	for _, f := range t.result.Columns {
 		names[0], names[1] = append(names[0], f.Left), append(names[1], f.Right)
-		kinds = append(kinds, f.Tokens)
+		t.Kinds = append(t.Kinds, f.Tokens)
 	}
-	r := &reading{tables: t, config: c, sources: [2]*source{left, right}, kinds: kinds, columns: names, skipped: skipped, sieves: sieves}
+	r := &reading{tables: t, config: c, sources: [2]*source{left, right}, columns: names, skipped: skipped, sieves: sieves}
 	order := []int{0, 1}
 	switch {
 	case c.Right == "":
@@ -104,6 +102,7 @@ func (t *tables) read(ctx context.Context, c *Config, left, right *source, sieve
 			return err
 		}
 	}
+	t.result.Left, t.result.Right = t.Records[0], t.Records[1]
 	t.noteEmpty(left, right)
 	return nil
 }
@@ -126,7 +125,7 @@ func (r *reading) read(ctx context.Context, side int) error {
 		return err
 	}
 	r.setTable(side, table)
-	r.setRecords(side, table.Rows())
+	r.Records[side] = table.Rows()
 	r.noteRepeated(s, table)
 	return nil
 }

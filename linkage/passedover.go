@@ -14,7 +14,7 @@ const manyPassedOver = 10
 // noteSeveral adds a note if many records have no link only because their partner has a better one. Then a record may
 // have several partners.
 func (t *tables) noteSeveral(e *examiner, edges []int) {
-	if !e.config.exclusive() || t.right == nil {
+	if !e.config.exclusive() || t.Right == nil {
 		return
 	}
 	pairs, left, right := decide.PassedOver(e.found, e.model, edges)

@@ -21,48 +21,35 @@ type reading struct {
 	config  *Config
 	sources [2]*source
 	columns [2][]string // that are compared, of the left and the right table
-	kinds   []record.Kind
 	skipped func(*corpus.Problem) error
 	sieves  bool
 	before  int64 // bytes of the tables before the one that is read
 }
 
 // table returns the table of a side, nil if it was not read yet.
-func (r *reading) table(side int) *record.Table { return []*record.Table{r.left, r.right}[side] }
+func (r *reading) table(side int) *record.Table { return []*record.Table{r.Left, r.Right}[side] }
 
 // setTable sets the table of a side.
 func (r *reading) setTable(side int, t *record.Table) {
-	if r.before += t.Bytes(); side == 0 {
-		r.left = t
-	} else {
-		r.right = t
-	}
-}
-
-// setRecords sets the number of records of the table of a side.
-func (r *reading) setRecords(side, records int) {
-	if side == 0 {
-		r.result.Left = records
-	} else {
-		r.result.Right = records
-	}
+	r.before += t.Bytes()
+	r.Set(side, t)
 }
 
 // rows reads the rows of a table for which hold returns true, or all without an index.
 func (r *reading) rows(ctx context.Context, side int, x *rowIndex, hold func(row uint32) bool, skipped func(*corpus.Problem) error) (*record.Table, error) {
 	of := &reader{
-		source: r.sources[side], kinds: r.kinds, repetitions: r.config.Repetitions, onSkip: skipped,
-		index: x, hold: hold, table: record.NewTable(len(r.kinds), &r.numbering),
+		source: r.sources[side], kinds: r.Kinds, repetitions: r.config.Repetitions, onSkip: skipped,
+		index: x, hold: hold, table: record.NewTable(len(r.Kinds), &r.Numbering),
 	}
 	which := "first"
 	if x != nil {
 		which = "wanted"
 	}
 	of.grown = func() error {
-		return r.memory.hold(r.before+of.table.Bytes()+r.numbering.Bytes(),
+		return r.Memory.Hold(r.before+of.table.Bytes()+r.Numbering.Bytes(),
 			fmt.Sprintf("the %s %s records of %s alone take", which, humanize.Comma(int64(of.table.Rows())), fault.Shown(of.name)))
 	}
-	if err := of.read(ctx, r.config.Threads, r.columns[side], r.kept); err != nil {
+	if err := of.read(ctx, r.config.Threads, r.columns[side], r.Kept); err != nil {
 		return nil, err
 	}
 	return of.table, nil
@@ -73,7 +60,7 @@ func toldAlready(*corpus.Problem) error { return nil }
 
 // countRows counts the rows of a table, and returns the hash of an id that several of them have, 0 if there is none.
 func (r *reading) countRows(ctx context.Context, side int) (x *rowIndex, repeated uint64, err error) {
-	ids, err := extsort.New(extsort.Options{Dir: r.memory, Name: "ids", Memory: r.memory.sorting() / 4, Threads: r.config.Threads, Temporary: true})
+	ids, err := extsort.New(extsort.Options{Dir: r.Memory, Name: "ids", Memory: r.Memory.Sorting() / 4, Threads: r.config.Threads, Temporary: true})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -82,17 +69,17 @@ func (r *reading) countRows(ctx context.Context, side int) (x *rowIndex, repeate
 		adding = append(adding, ids.Appender())
 	}
 	s := r.sources[side]
-	x, err = s.count(ctx, r.config.Threads, slices.Concat(r.columns[side], r.kept), r.skipped, func(worker int, id []byte) error {
+	x, err = s.count(ctx, r.config.Threads, slices.Concat(r.columns[side], r.Kept), r.skipped, func(worker int, id []byte) error {
 		return adding[worker].Add(hashing.Bytes(id), 0)
 	})
 	for _, a := range adding {
 		err = errors.Join(err, a.Flush())
 	}
-	sorted, err := r.memory.Ended(ctx, ids, err)
+	sorted, err := r.Memory.Ended(ctx, ids, err)
 	if err != nil {
 		return nil, 0, err
 	}
-	defer func() { err = errors.Join(err, r.memory.Release(sorted)) }()
+	defer func() { err = errors.Join(err, r.Memory.Release(sorted)) }()
 	all := sorted.Reader()
 	defer func() { err = errors.Join(err, all.Close()) }()
 	for e, ok := all.Next(); ok; e, ok = all.Next() {

@@ -11,6 +11,7 @@ import (
 	"github.com/alike-dev/alike/internal/resume"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/linkage/internal/steps"
 )
 
 // With Config.Work, a join that was killed can continue. It reads its tables again. Steps that need not be repeated
@@ -72,43 +73,16 @@ func (c *Config) settings(tables ...*source) iter.Seq[journal.Setting] {
 	}
 }
 
-// keeper stores the finished steps of a join for another process. Without a work folder its log is nil, and it
-// stores nothing.
-type keeper struct {
-	log   *resume.Log
-	space *scratch.Space
-	after func(kind string) error // called after each note; nil: nothing is
-}
-
 // openKeeper opens the work folder, if there is one, of a join of two tables, or of one, which is
 // both.
-func openKeeper(ctx context.Context, c *Config, space *scratch.Space, left, right *source) (keeper, error) {
+func openKeeper(ctx context.Context, c *Config, space *scratch.Space, left, right *source) (*steps.Keeper, error) {
 	if c.Work == "" {
-		return keeper{}, nil
+		return &steps.Keeper{}, nil
 	}
 	tables := []*source{left, right}
 	if left == right {
 		tables = tables[:1]
 	}
 	log, err := resume.Open(ctx, space, resume.Options{Folder: c.Work, Fresh: c.Fresh, Settings: c.settings(tables...), Due: c.limits.noteDue})
-	return keeper{log, space, c.limits.afterNote}, err
-}
-
-// names returns the function that names the files of pairs to keep; nil if none are kept.
-func (k *keeper) names() func(prefix string) string {
-	if k.log == nil {
-		return nil
-	}
-	return func(prefix string) string { return k.space.Unique(prefix, "") }
-}
-
-// note adds a note.
-func (k *keeper) note(kind string, v any) error {
-	if k.log == nil {
-		return nil
-	}
-	if err := k.log.Note(kind, v); err != nil || k.after == nil {
-		return err
-	}
-	return k.after(kind)
+	return &steps.Keeper{Log: log, Space: space, After: c.limits.afterNote}, err
 }

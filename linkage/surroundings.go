@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/linkage/internal/compare"
+	"github.com/alike-dev/alike/linkage/internal/find"
 	"github.com/alike-dev/alike/linkage/internal/kinds"
 	"github.com/alike-dev/alike/linkage/internal/model"
 )
@@ -20,17 +21,17 @@ func (t *tables) surroundings(ctx context.Context, whole *compare.Records, e *ex
 	if err := t.randomAgreement(ctx, e, s); err != nil {
 		return nil, err
 	}
-	if t.right == nil && e.sources != nil {
+	if t.Right == nil && e.sources != nil {
 		var err error
 		s.Within, err = e.Compare(ctx, e.matchers, within)
 		s.Possible = [2]float64{1 - e.sources.Within, e.sources.Within}
 		return s, err
 	}
-	if t.right == nil || !e.onePartner {
+	if t.Right == nil || !e.onePartner {
 		return s, nil
 	}
 	side := 0 // whose records have candidates
-	n := t.counts()
+	n := t.Records
 	if n[1] < n[0] {
 		side = 1
 	}
@@ -38,7 +39,7 @@ func (t *tables) surroundings(ctx context.Context, whole *compare.Records, e *ex
 	s.Across, records = closestOf(c, side)
 	s.Possible[0] = float64(records) * float64(n[1-side])
 	s.Within = c.Without()
-	for side := range t.all() {
+	for side := range t.All() {
 		own, err := t.ownPairs(ctx, whole, e, side)
 		if err != nil {
 			return nil, err
@@ -81,13 +82,13 @@ func (t *tables) randomAgreement(ctx context.Context, e *examiner, s *model.Surr
 
 // rightRows returns the number of rows of the right table that are held; 0: there is none.
 func (t *tables) rightRows() int {
-	if t.right == nil {
+	if t.Right == nil {
 		return 0
 	}
-	return t.right.Rows()
+	return t.Right.Rows()
 }
 
-// closestOf returns the candidates of each record of a side that are most similar to it, firstK of each, ascending, and the
+// closestOf returns the candidates of each record of a side that are most similar to it, find.FirstK of each, ascending, and the
 // number of records that have any.
 func closestOf(c *compare.Comparison, side int) (some []int, records int) {
 	record := func(i int) uint32 {
@@ -108,7 +109,7 @@ func closestOf(c *compare.Comparison, side int) (some []int, records int) {
 		if place == 0 || record(i) != record(order[place-1]) {
 			taken, records = 0, records+1
 		}
-		if taken++; taken <= firstK {
+		if taken++; taken <= find.FirstK {
 			some = append(some, i)
 		}
 	}

@@ -1,4 +1,4 @@
-package linkage
+package find
 
 import (
 	"context"
@@ -115,7 +115,7 @@ func (s *storedItems) Len() int { return s.rows }
 
 // Append is needed for candidates.Items. It is not called for streams.
 func (s *storedItems) Append([]uint32, int) []uint32 {
-	panic("linkage: stored items are read from front to back")
+	panic("find: stored items are read from front to back")
 }
 
 // Each implements candidates.Streamed.

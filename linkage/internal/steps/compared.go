@@ -1,4 +1,4 @@
-package linkage
+package steps
 
 import (
 	"bytes"
@@ -12,8 +12,8 @@ import (
 	"github.com/alike-dev/alike/linkage/internal/compare"
 )
 
-// comparedFile names a file with compared candidates.
-type comparedFile struct {
+// Compared names a file with compared candidates.
+type Compared struct {
 	Name  string
 	Count int
 	Sum   uint32 // CRC-32C of the file
@@ -23,8 +23,8 @@ type comparedFile struct {
 // records as a float, 8 for the probability as a float, 1 for each level.
 const comparedBytes = 20
 
-// write writes the candidates from index from on. probability has the probability of each, or is nil.
-func (k *keeper) write(prefix string, c *compare.Comparison, from int, probability []float64) (f comparedFile, err error) {
+// Write writes the candidates from index from on. probability has the probability of each, or is nil.
+func (k *Keeper) Write(prefix string, c *compare.Comparison, from int, probability []float64) (f Compared, err error) {
 	var b []byte
 	for i := from; i < len(c.Pairs); i++ {
 		p := 0.0
@@ -37,8 +37,8 @@ func (k *keeper) write(prefix string, c *compare.Comparison, from int, probabili
 		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(p))
 		b = append(b, c.Of(i)...)
 	}
-	f = comparedFile{k.space.Unique(prefix, ".part"), len(c.Pairs) - from, durable.Checksum(0, b)}
-	file, err := k.space.Create(f.Name)
+	f = Compared{k.Space.Unique(prefix, ".part"), len(c.Pairs) - from, durable.Checksum(0, b)}
+	file, err := k.Space.Create(f.Name)
 	if err != nil {
 		return f, err
 	}
@@ -49,9 +49,9 @@ func (k *keeper) write(prefix string, c *compare.Comparison, from int, probabili
 	return f, scratch.Error(errors.Join(err, file.Close()))
 }
 
-// read appends the candidates of a file to c, and their probabilities to the given ones, which it returns.
-func (k *keeper) read(f comparedFile, c *compare.Comparison, probability []float64) ([]float64, error) {
-	file, err := k.space.Open(f.Name)
+// Read appends the candidates of a file to c, and their probabilities to the given ones, which it returns.
+func (k *Keeper) Read(f Compared, c *compare.Comparison, probability []float64) ([]float64, error) {
+	file, err := k.Space.Open(f.Name)
 	if err != nil {
 		return nil, scratch.Error(err)
 	}

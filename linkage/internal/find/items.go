@@ -1,4 +1,4 @@
-package linkage
+package find
 
 import (
 	"cmp"
@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/candidates"
-	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/linkage/internal/compare"
 	"github.com/alike-dev/alike/linkage/internal/model"
 	"github.com/alike-dev/alike/record"
@@ -17,11 +16,11 @@ import (
 // its other values as a whole. Values are numbered after the tokens, column by column.
 type items struct {
 	*record.Table
-	*vocabulary
+	*Vocabulary
 }
 
-// vocabulary numbers the items of both tables.
-type vocabulary struct {
+// A Vocabulary numbers the items of both tables.
+type Vocabulary struct {
 	first []uint32 // for each column: number of its first value; 0: it is a text
 	words []words  // for each column that is a text
 	count int      // number of items, including one that stands for all unknown items
@@ -44,16 +43,15 @@ func (w *words) of(value uint32) []uint32 {
 }
 
 // other returns the item that stands for all items without a number.
-func (v *vocabulary) other() uint32 { return uint32(v.count - 1) }
+func (v *Vocabulary) other() uint32 { return uint32(v.count - 1) }
 
 // newVocabulary returns the items of the numbered values, without frequencies. O(distinct values and their
 // tokens).
-func (t *tables) newVocabulary() *vocabulary {
-	columns := t.result.Columns
-	v := &vocabulary{first: make([]uint32, len(columns)), words: make([]words, len(columns)), count: t.numbering.Tokens()}
-	for f, c := range columns {
-		values := t.numbering.Column(f)
-		if !c.Tokens.OfWords() {
+func (t *Finder) newVocabulary() *Vocabulary {
+	v := &Vocabulary{first: make([]uint32, len(t.Kinds)), words: make([]words, len(t.Kinds)), count: t.Numbering.Tokens()}
+	for f, kind := range t.Kinds {
+		values := t.Numbering.Column(f)
+		if !kind.OfWords() {
 			v.first[f] = uint32(v.count)
 			v.count += values.Len()
 			continue
@@ -62,7 +60,7 @@ func (t *tables) newVocabulary() *vocabulary {
 		w.ends = make([]uint32, values.Len())
 		for value := range w.ends {
 			for _, token := range values.Tokens(uint32(value)) {
-				if !t.numbering.IsGram(token) {
+				if !t.Numbering.IsGram(token) {
 					w.tokens = append(w.tokens, token)
 				}
 			}
@@ -73,15 +71,15 @@ func (t *tables) newVocabulary() *vocabulary {
 	return v
 }
 
-// vocabulary returns the items of the tables, with the frequencies of each table that is held whole. O(cells,
+// Vocabulary returns the items of the tables, with the frequencies of each table that is held whole. O(cells,
 // and distinct values and their tokens).
-func (t *tables) vocabulary(ctx context.Context, threads int) (v *vocabulary, err error) {
+func (t *Finder) Vocabulary(ctx context.Context) (v *Vocabulary, err error) {
 	v = t.newVocabulary()
-	for side, table := range t.all() {
-		if t.sieved != nil && side == t.sieved.side {
+	for side, table := range t.All() {
+		if t.Sieved != nil && side == t.Sieved.Side {
 			continue
 		}
-		if v.frequencies[side], err = candidates.Frequencies(ctx, threads, v.count, &items{table, v}); err != nil {
+		if v.frequencies[side], err = candidates.Frequencies(ctx, t.Threads, v.count, &items{table, v}); err != nil {
 			return nil, err
 		}
 	}
@@ -115,34 +113,34 @@ func (c *chosen) Len() int                            { return len(c.rows) }
 func (c *chosen) Append(dst []uint32, i int) []uint32 { return c.items.Append(dst, int(c.rows[i])) }
 
 // byKeys returns the configuration to find pairs that share keys, without frequencies.
-func (t *tables) byKeys(c *Config, v *vocabulary) candidates.KeysConfig {
-	return candidates.KeysConfig{Items: v.count, Threads: c.Threads, Memory: t.memory.sorting(), Dir: t.memory, Keep: t.keeper.names()}
+func (t *Finder) byKeys(v *Vocabulary) candidates.KeysConfig {
+	return candidates.KeysConfig{Items: v.count, Threads: t.Threads, Memory: t.Memory.Sorting(), Dir: t.Memory, Keep: t.Steps.Names()}
 }
 
 // sharing returns the pairs that share keys. An earlier process may have found them.
-func (t *tables) sharing(ctx context.Context, c *Config, v *vocabulary) (*candidates.Pairs, error) {
-	return t.findOnce(ctx, t.search(c, 0), "pairs-0", func() (*candidates.Pairs, error) {
-		k := t.byKeys(c, v)
-		k.Frequencies, k.Unfiltered = v.frequencies, c.limits.unfiltered
-		t.result.Search = candidates.Summary{Method: candidates.ByKeys, Searched: int64(t.result.Left + t.result.Right)}
+func (t *Finder) sharing(ctx context.Context, v *Vocabulary) (*candidates.Pairs, error) {
+	return t.once(ctx, t.search(0), "pairs-0", func() (*candidates.Pairs, error) {
+		k := t.byKeys(v)
+		k.Frequencies, k.Unfiltered = v.frequencies, t.Method.Unfiltered
+		t.Summary = candidates.Summary{Method: candidates.ByKeys, Searched: int64(t.Records[0] + t.Records[1])}
 		var right candidates.Items
-		if t.right != nil {
+		if t.Right != nil {
 			right = t.ofSide(1, v)
 		}
 		return candidates.Keys(ctx, k, t.ofSide(0, v), right)
 	})
 }
 
-// sharingOnce returns the pairs of sharing, which are known already if a table is not held whole.
-func (t *tables) sharingOnce(ctx context.Context, c *Config, v *vocabulary) (*candidates.Pairs, error) {
-	if t.sieved == nil {
-		return t.sharing(ctx, c, v)
+// Sharing returns the pairs that share keys, which are known already if a table is not held whole.
+func (t *Finder) Sharing(ctx context.Context, v *Vocabulary) (*candidates.Pairs, error) {
+	if t.Sieved == nil {
+		return t.sharing(ctx, v)
 	}
-	if !c.limits.unfiltered {
-		t.result.Search.Dropped = int64(t.result.Left + t.result.Right - t.left.Rows() - t.right.Rows())
+	if !t.Method.Unfiltered {
+		t.Summary.Dropped = int64(t.Records[0] + t.Records[1] - t.Left.Rows() - t.Right.Rows())
 	}
-	pairs := t.sieved.pairs
-	t.sieved.pairs = nil
+	pairs := t.Sieved.pairs
+	t.Sieved.pairs = nil
 	return pairs, nil
 }
 
@@ -150,33 +148,21 @@ func (t *tables) sharingOnce(ctx context.Context, c *Config, v *vocabulary) (*ca
 const manyShare = 2
 
 // learnedFrom is about the number of records from whose candidates a model is learned.
-const learnedFrom = model.MostSampled / firstK
+const learnedFrom = model.MostSampled / FirstK
 
-// someOf returns the numbers of about n records of a side, chosen by a hash of the number.
-func (t *tables) someOf(side, n int) (numbers []uint32) {
-	records := t.counts()[side]
-	part := uint64(records+n-1) / uint64(n)
-	for i := range uint32(records) {
-		if hashing.Mix(uint64(i)+1)%part == 0 {
-			numbers = append(numbers, i)
-		}
-	}
-	return numbers
-}
-
-// closest returns candidates to learn from: for each record of a sample, the few records that share most with
+// Closest returns candidates to learn from: for each record of a sample, the few records that share most with
 // it. All pairs that share a key would not do: most of them agree in just the two or three values of the key, so
 // they do not show how similar non-matches can be. The sample is from the smaller table, because hardly any
 // record of a much larger one has a match.
-func (t *tables) closest(ctx context.Context, c *Config, v *vocabulary) ([]compare.Pair, error) {
-	if t.sieved != nil {
-		return t.places(t.sieved.closest, 0, 1), nil
+func (t *Finder) Closest(ctx context.Context, v *Vocabulary) ([]compare.Pair, error) {
+	if t.Sieved != nil {
+		return t.Places(t.Sieved.Closest, 0, 1), nil
 	}
-	side, other := 0, len(t.all())-1
-	if n := t.counts(); other == 1 && n[1] < n[0] {
+	side, other := 0, len(t.All())-1
+	if n := t.Records; other == 1 && n[1] < n[0] {
 		side, other = 1, 0
 	}
-	pairs, err := t.closestTo(ctx, c, v, t.someOf(side, learnedFrom), side, other)
+	pairs, err := t.ClosestTo(ctx, v, t.Some(side, learnedFrom), side, other)
 	for i, p := range pairs {
 		if side == 1 || other == 0 && p.A > p.B {
 			pairs[i] = compare.Pair{A: p.B, B: p.A}
@@ -187,27 +173,27 @@ func (t *tables) closest(ctx context.Context, c *Config, v *vocabulary) ([]compa
 }
 
 // ofSide returns the records of a side as items.
-func (t *tables) ofSide(side int, v *vocabulary) candidates.Items {
+func (t *Finder) ofSide(side int, v *Vocabulary) candidates.Items {
 	if t.stored != nil && side == t.stored.side {
 		return t.stored
 	}
-	return &items{t.all()[side], v}
+	return &items{t.All()[side], v}
 }
 
-// closestTo returns, for each of some records of one side, its pairs with the firstK records of the other side (or
+// ClosestTo returns, for each of some records of one side, its pairs with the FirstK records of the other side (or
 // of the same) that share most with it. Pairs have the numbers of records and are sorted by the first.
-func (t *tables) closestTo(ctx context.Context, c *Config, v *vocabulary, numbers []uint32, side, other int) ([]compare.Pair, error) {
-	table := t.all()[side]
+func (t *Finder) ClosestTo(ctx context.Context, v *Vocabulary, numbers []uint32, side, other int) ([]compare.Pair, error) {
+	table := t.All()[side]
 	rows := make([]uint32, len(numbers))
 	for i, number := range numbers {
 		rows[i] = table.Row(number)
 	}
 	var some candidates.Items = &chosen{&items{table, v}, rows}
 	others := t.ofSide(other, v)
-	k := t.byKeys(c, v)
+	k := t.byKeys(v)
 	k.Expected, k.Frequencies[1] = manyShare, v.frequencies[other]
-	if t.right != nil && side == other {
-		own := numberOwn(v.count, some, t.numbering.Hashes())
+	if t.Right != nil && side == other {
+		own := numberOwn(v.count, some, t.Numbering.Hashes())
 		k.Items, k.Frequencies[1] = own.count, own.frequencies(k.Frequencies[1])
 		some, others = own.of(some), own.of(others)
 	}
@@ -221,12 +207,12 @@ func (t *tables) closestTo(ctx context.Context, c *Config, v *vocabulary, number
 		slices.SortFunc(of, func(x, y candidates.Pair) int {
 			return cmp.Or(cmp.Compare(y.Score, x.Score), cmp.Compare(x.B, y.B))
 		})
-		for _, p := range of[:min(len(of), firstK)] {
+		for _, p := range of[:min(len(of), FirstK)] {
 			pairs = append(pairs, compare.Pair{A: numbers[p.A], B: p.B})
 		}
 		of = of[:0]
 	}
-	for p, err := range each(ctx, found) {
+	for p, err := range Each(ctx, found) {
 		if err != nil {
 			return nil, errors.Join(err, found.Close())
 		}
@@ -239,13 +225,4 @@ func (t *tables) closestTo(ctx context.Context, c *Config, v *vocabulary, number
 	}
 	take()
 	return pairs, found.Close()
-}
-
-// places turns pairs of record numbers, of sides a and b, into pairs of rows.
-func (t *tables) places(numbers []compare.Pair, a, b int) []compare.Pair {
-	all, rows := t.all(), make([]compare.Pair, len(numbers))
-	for i, p := range numbers {
-		rows[i] = compare.Pair{A: all[a].Row(p.A), B: all[b].Row(p.B)}
-	}
-	return rows
 }

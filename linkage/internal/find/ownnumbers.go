@@ -1,4 +1,4 @@
-package linkage
+package find
 
 import (
 	"cmp"
