@@ -6,7 +6,8 @@ import (
 
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/logistic"
-	"github.com/alike-dev/alike/linkage/internal/model"
+	"github.com/alike-dev/alike/linkage/internal/explain"
+	"github.com/alike-dev/alike/linkage/internal/learn"
 )
 
 // A Question is a candidate whose label would teach much.
@@ -28,7 +29,7 @@ func (l *Learner) Ask(labels []Label, may func(a, b string) bool) (q Question, o
 	if l.pool == nil {
 		l.pool = l.newPool()
 	}
-	weights := l.start()
+	weights := learn.Start(l.of.Features())
 	if m, err := l.Fit(Labels{Pairs: labels}); err == nil {
 		weights = m.weights()
 	} // else there are not yet labels of both kinds
@@ -42,16 +43,16 @@ func (l *Learner) Ask(labels []Label, may func(a, b string) bool) (q Question, o
 		}
 	}
 	open := func(i int) bool {
-		a, b := l.tables.IDs(l.Pairs[i])
+		a, b := l.tables.IDs(l.of.Pairs[i])
 		return !asked[i] && (may == nil || may(a, b))
 	}
 	best := -1
 	if n := len(labels); n%2 == 0 {
-		best = l.pool.along(n/2, open)
+		best = l.pool.Along(n/2, open)
 	}
 	if best < 0 {
-		best = l.pool.leastSure(weights, func(i int) float64 {
-			p := l.Pairs[i]
+		best = l.pool.LeastSure(weights, func(i int) float64 {
+			p := l.of.Pairs[i]
 			switch {
 			case !open(i):
 				return 0
@@ -64,39 +65,39 @@ func (l *Learner) Ask(labels []Label, may func(a, b string) bool) (q Question, o
 	if best < 0 {
 		return q, false
 	}
-	i := l.pool.candidates[best]
-	return l.question(i, logistic.Probability(logistic.Logit(weights, l.pool.features.Row(best)))), true
+	i := l.pool.Candidates[best]
+	return l.question(i, logistic.Probability(logistic.Logit(weights, l.pool.Features.Row(best)))), true
 }
 
 // newPool takes all candidates of as many left records as fit. A hash chooses the records.
-func (l *Learner) newPool() *pool {
-	p := &pool{features: &logistic.Observations{Features: l.features()}}
-	part := uint64((len(l.Pairs) + mostAsked - 1) / mostAsked)
-	isFirst := make([]bool, len(l.Pairs))
-	for _, i := range (model.Graph{Pairs: l.Pairs, Left: l.Left, Right: l.Right}).Mutual(l.rank, l.Wholes) {
+func (l *Learner) newPool() *learn.Pool {
+	p := &learn.Pool{Features: &logistic.Observations{Features: l.of.Features()}}
+	part := uint64((len(l.of.Pairs) + mostAsked - 1) / mostAsked)
+	isFirst := make([]bool, len(l.of.Pairs))
+	for _, i := range l.judged.Graph().Mutual(l.of.Rank, l.of.Wholes) {
 		isFirst[i] = true
 	}
-	x := make([]float64, l.features())
-	for i, pair := range l.Pairs {
+	x := make([]float64, l.of.Features())
+	for i, pair := range l.of.Pairs {
 		if part > 1 && hashing.Mix(uint64(pair.A)+1)>>32%part != 0 {
 			continue
 		}
-		l.describe(x, i, l.matcher)
+		l.of.Put(x, i, l.judged.Matchers[0])
 		if isFirst[i] {
-			p.links = append(p.links, len(p.candidates))
+			p.Links = append(p.Links, len(p.Candidates))
 		}
-		p.candidates = append(p.candidates, i)
-		p.features.Append(x, false)
+		p.Candidates = append(p.Candidates, i)
+		p.Features.Append(x, false)
 	}
-	slices.SortStableFunc(p.links, func(a, b int) int {
-		return cmp.Compare(l.rank[p.candidates[b]], l.rank[p.candidates[a]])
+	slices.SortStableFunc(p.Links, func(a, b int) int {
+		return cmp.Compare(l.of.Rank[p.Candidates[b]], l.of.Rank[p.Candidates[a]])
 	})
 	return p
 }
 
 // question returns a candidate as a question, with its values.
 func (l *Learner) question(i int, probability float64) Question {
-	p := l.Pairs[i]
+	p := l.of.Pairs[i]
 	a, b := l.tables.IDs(p)
-	return Question{a, b, probability, l.tables.values(l.examiner.Comparer, p)}
+	return Question{a, b, probability, explain.ValuesOf(l.tables, namesOf(l.result.Columns), l.judged.Comparer, p)}
 }

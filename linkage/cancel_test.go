@@ -48,16 +48,16 @@ func TestAJoinEndsWhereverItIsCancelled(t *testing.T) {
 func TestReadingCandidatesEndsWhenItIsCancelled(t *testing.T) {
 	left, right := people(400, 1)
 	c := Config{Left: write(t, "l.csv", left), Right: write(t, "r.csv", right), Threads: 1}
-	tables, err := prepare(t.Context(), &c, false)
+	f, r, err := prepare(t.Context(), &c, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer tables.Memory.Close()
-	whole, err := compare.NewRecords(t.Context(), tables.input(&c))
+	defer f.Memory.Close()
+	whole, err := compare.NewRecords(t.Context(), input(&c, f, r.Columns))
 	if err != nil {
 		t.Fatal(err)
 	}
-	pairs, err := tables.Nearest(t.Context(), whole, 200)
+	pairs, err := f.Nearest(t.Context(), whole, 200)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,28 +13,28 @@ import (
 // sampleRows is the number of first rows of a table that show what its columns hold.
 const sampleRows = 5000
 
-// choose decides which columns are compared, and how they are cut.
-func (t *tables) choose(ctx context.Context, c *Config, left, right *source) error {
-	l, err := left.look(ctx, t.result)
+// chooseColumns decides which columns are compared, and how they are cut.
+func chooseColumns(ctx context.Context, c *Config, left, right *source, result *Result) error {
+	l, err := left.look(ctx, result)
 	if err != nil {
 		return err
 	}
 	r := l
 	if right != left {
-		if r, err = right.look(ctx, t.result); err != nil {
+		if r, err = right.look(ctx, result); err != nil {
 			return err
 		}
 	}
 	if len(c.Fields) > 0 {
-		t.result.Columns, err = byHand(c.Fields, l, r, left, right)
+		result.Columns, err = byHand(c.Fields, l, r, left, right)
 		return err
 	}
 	chosen := columns.Choose(l, r, c.Sources)
-	t.result.Unused, c.Sources = append(t.result.Unused, chosen.Unused...), chosen.Sources
+	result.Unused, c.Sources = append(result.Unused, chosen.Unused...), chosen.Sources
 	for _, column := range chosen.Columns {
-		t.result.Columns = append(t.result.Columns, Column{Field: Field{column.Left, column.Right, 1, column.Kind}})
+		result.Columns = append(result.Columns, Column{Field: Field{column.Left, column.Right, 1, column.Kind}})
 	}
-	return t.checkColumns(left, right)
+	return result.checkColumns(left, right)
 }
 
 // look returns a sample of a table, and notes in the result what is unusual in it.
@@ -47,13 +47,13 @@ func (s *source) look(ctx context.Context, r *Result) (*columns.Sample, error) {
 }
 
 // checkColumns returns an error if no column is compared. It says why.
-func (t *tables) checkColumns(left, right *source) error {
+func (r *Report) checkColumns(left, right *source) error {
 	var reasons []string
-	for _, u := range t.result.Unused {
+	for _, u := range r.Unused {
 		reasons = append(reasons, u.Name+" "+u.Reason)
 	}
 	switch {
-	case len(t.result.Columns) > 0:
+	case len(r.Columns) > 0:
 	case len(reasons) > 0:
 		return setting.Errorf("no column of %s and %s tells records apart: %s; say which to compare (%s)",
 			fault.Shown(left.name), fault.Shown(right.name), strings.Join(reasons, ", "), setting.Field)

@@ -34,12 +34,12 @@ func Choose(ctx context.Context, c Config) (*Chosen, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &tables{result: &Result{}}
-	if err := t.choose(ctx, &c, left, right); err != nil {
+	r := &Result{}
+	if err := chooseColumns(ctx, &c, left, right, r); err != nil {
 		return nil, err
 	}
-	chosen := &Chosen{LeftID: left.options.IDField, RightID: right.options.IDField, With: c.With, Unused: t.result.Unused, Notes: t.result.Notes}
-	for _, column := range t.result.Columns {
+	chosen := &Chosen{LeftID: left.options.IDField, RightID: right.options.IDField, With: c.With, Unused: r.Unused, Notes: r.Notes}
+	for _, column := range r.Columns {
 		chosen.Fields = append(chosen.Fields, column.Field)
 	}
 	return chosen, nil

@@ -4,91 +4,52 @@ import (
 	"context"
 	"slices"
 
+	"github.com/alike-dev/alike/linkage/internal/columns"
 	"github.com/alike-dev/alike/linkage/internal/compare"
 	"github.com/alike-dev/alike/linkage/internal/decide"
-	"github.com/alike-dev/alike/linkage/internal/model"
+	"github.com/alike-dev/alike/linkage/internal/explain"
+	"github.com/alike-dev/alike/linkage/internal/find"
+	"github.com/alike-dev/alike/linkage/internal/held"
+	"github.com/alike-dev/alike/linkage/internal/judge"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/record"
 )
 
-// decide chooses the links among the candidates.
-func (t *tables) decide(ctx context.Context, e *examiner) error {
-	c, found, probability, rank := e.config, e.found, e.probability, e.rank
-	edges := t.allowed(e, probability, rank)
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	t.noteSeveral(e, edges)
-	r := t.result
-	tableB := t.Other()
-	if c.Considered {
-		for _, i := range edges {
-			p := found.Pairs[i]
-			r.Considered = append(r.Considered, Considered{t.Left.ID(int(p.A)), tableB.ID(int(p.B)), probability[i]})
-		}
-	}
-	matcher := e.matchers[0]
-	edges, least, err := cut(c, edges, probability, func(i int, t measure.Threshold) bool { return matcher.Reaches(found.Pairs[i], t) })
-	if err != nil {
-		return err
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	edges = decide.KeepTop(func(a uint32) int { return e.known.room(a, c.Top) }, edges, found.Pairs, rank)
-	all, fewer := t.Records, 0
-	if e.onePartner && t.Right != nil {
-		fewer = min(all[0], all[1])
-	}
-	var held decide.Held
-	if t.Right == nil {
-		clusters, err := t.cluster(ctx, e, edges)
-		if err != nil {
-			return err
-		}
-		if held = heldBy(clusters, e, edges); c.Clusters {
-			r.Entities = clusters
-		}
-	}
-	r.estimate(decide.Estimate(edges, probability, e.shed, fewer, held))
-	r.Links, r.Linked = t.links(e, edges), len(edges)
-	if c.Evidence > 0 {
-		r.Evidence = t.evidence(e, edges, least)
-	}
-	return nil
-}
-
-// graph returns the candidates as edges.
-func (e *examiner) graph() model.Graph {
-	return model.Graph{Pairs: e.found.Pairs, Left: e.found.Left, Right: e.found.Right}
-}
-
-// allowed returns, ascending, the candidates that the match rule allows to be links.
-func (t *tables) allowed(e *examiner, probability, rank []float64) (edges []int) {
-	g := e.graph()
-	switch e.config.Match {
+// allowed returns, ascending, the candidates that a match rule allows to be links, given their probabilities and ranks.
+func allowed(e *judge.Examiner, rule Match, probability, rank []float64) (edges []int, of Assignment) {
+	g := e.Graph()
+	switch rule {
 	case Mutual:
-		return g.Mutual(rank, e.found.Wholes)
+		return g.Mutual(rank, e.Found.Wholes), of
 	case OneToOne:
-		edges, t.result.Assignment = decide.OneToOne(g, probability, rank, e.found.Wholes)
-		return edges
+		return decide.OneToOne(g, probability, rank, e.Found.Wholes)
 	case Best:
-		return decide.Best(g, rank, e.found.Wholes)
+		return decide.Best(g, rank, e.Found.Wholes), of
 	}
 	edges = make([]int, len(g.Pairs))
 	for i := range edges {
 		edges[i] = i
 	}
-	return edges
+	return edges, of
+}
+
+// considered returns some candidates as Result.Considered has them.
+func considered(e *judge.Examiner, t *held.Tables, edges []int) (list []Considered) {
+	for _, i := range edges {
+		p := e.Found.Pairs[i]
+		list = append(list, Considered{t.Left.ID(int(p.A)), t.Other().ID(int(p.B)), e.Probability[i]})
+	}
+	return list
 }
 
 // cut keeps the edges that the configuration accepts. It also returns the least probability of a link or, if the
-// configuration has a threshold, the least similarity. reaches tells whether an edge reaches a similarity.
-func cut(c *Config, edges []int, probability []float64, reaches func(e int, t measure.Threshold) bool) ([]int, float64, error) {
+// configuration has a threshold, the least similarity.
+func cut(c *Config, e *judge.Examiner, edges []int) ([]int, float64, error) {
+	probability := e.Probability
 	switch {
 	case c.Threshold > 0:
 		t, err := measure.NewThreshold(c.scale().Measure, c.Threshold)
-		return slices.DeleteFunc(edges, func(e int) bool { return !reaches(e, t) }), c.Threshold, err
+		return slices.DeleteFunc(edges, func(i int) bool { return !e.Matchers[0].Reaches(e.Found.Pairs[i], t) }), c.Threshold, err
 	case c.Precision > 0:
 		edges, least := decide.Precise(edges, probability, c.Precision)
 		return edges, least, nil
@@ -99,18 +60,18 @@ func cut(c *Config, edges []int, probability []float64, reaches func(e int, t me
 	return decide.Probable(edges, probability, least), least, nil
 }
 
-// links returns some candidates as links.
-func (t *tables) links(e *examiner, edges []int) Links {
+// linksOf returns some candidates as links, with the first values that were kept.
+func linksOf(e *judge.Examiner, t *held.Tables, edges []int, with int) Links {
 	pairs, probability := make([]compare.Pair, len(edges)), make([]float64, len(edges))
 	for i, edge := range edges {
-		pairs[i], probability[i] = e.found.Pairs[edge], e.probability[edge]
+		pairs[i], probability[i] = e.Found.Pairs[edge], e.Probability[edge]
 	}
-	comparer, matchers, with := e.Comparer, e.matchers, len(e.config.With)
+	comparer, matchers := e.Comparer, e.Matchers
 	return Links{len(edges), func(from, to int) []Link {
 		some := make([]Link, to-from)
 		// There is no error, because the context never ends.
 		_ = comparer.EachSimilarities(context.Background(), matchers, pairs[from:to], func(i int, of []float64, similarity float64) {
-			some[i] = t.linkOf(pairs[from+i], of, similarity, with)
+			some[i] = linkOf(t, pairs[from+i], of, similarity, with)
 			some[i].Probability = probability[from+i]
 		})
 		return some
@@ -118,7 +79,7 @@ func (t *tables) links(e *examiner, edges []int) Links {
 }
 
 // linkOf returns a pair as a link. with is the number of values to copy from either record.
-func (t *tables) linkOf(p compare.Pair, of []float64, similarity float64, with int) Link {
+func linkOf(t *held.Tables, p compare.Pair, of []float64, similarity float64, with int) Link {
 	other := t.Other()
 	link := Link{
 		A: t.Left.ID(int(p.A)), B: other.ID(int(p.B)), RowA: t.Left.Number(int(p.A)), RowB: other.Number(int(p.B)),
@@ -131,10 +92,11 @@ func (t *tables) linkOf(p compare.Pair, of []float64, similarity float64, with i
 	return link
 }
 
-// report fills in how the columns were used.
-func (t *tables) report(c *compare.Comparison, probability []float64, m *model.Model) {
-	for f := range t.result.Columns {
-		col := &t.result.Columns[f]
+// describeColumns fills in how the columns were used.
+func describeColumns(list []Column, t *find.Finder, e *judge.Examiner) {
+	c, probability, m := e.Sample, e.Sampled, e.Model
+	for f := range list {
+		col := &list[f]
 		col.Share = m.Share[f]
 		for side, table := range []*record.Table{t.Left, t.Right} {
 			if table == nil {
@@ -170,4 +132,22 @@ func (t *tables) report(c *compare.Comparison, probability []float64, m *model.M
 			col.Chance = other / others
 		}
 	}
+}
+
+// evidence explains some candidates. links are the candidates that are links, ascending; least is the probability or
+// similarity from which candidates are links.
+func evidence(c *Config, e *judge.Examiner, t *held.Tables, compared []Column, links []int, least float64) Evidence {
+	o := explain.Options{Pairs: c.Evidence, Columns: namesOf(compared), ByWhole: c.Threshold > 0, Repetitions: c.Repetitions}
+	if c.Model != nil {
+		o.Weights = c.Model.Weights
+	}
+	return explain.Find(e, t, links, least, o)
+}
+
+// namesOf returns compared columns without how they were used.
+func namesOf(compared []Column) (list []columns.Column) {
+	for _, c := range compared {
+		list = append(list, columns.Column{Left: c.Left, Right: c.Right, Kind: c.Tokens})
+	}
+	return list
 }

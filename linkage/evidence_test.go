@@ -1,13 +1,10 @@
 package linkage
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"strings"
 	"testing"
-
-	"pgregory.net/rapid"
 
 	"github.com/alike-dev/alike/measure"
 )
@@ -135,51 +132,14 @@ func TestOtherColumnsStandBesideTheComparedOnes(t *testing.T) {
 		if string(v.A) != "1" || string(v.B) != "a" {
 			continue
 		}
-		want := []Values{{"colour", "colour", "red", "", -1}, {"both", "both", "x", "x", -1}, {"size", "size", "", "9", -1}}
+		want := []Values{
+			{Left: "colour", Right: "colour", A: "red", Similarity: -1}, {Left: "both", Right: "both", A: "x", B: "x", Similarity: -1},
+			{Left: "size", Right: "size", B: "9", Similarity: -1},
+		}
 		if !slices.Equal(v.Others, want) {
 			t.Errorf("other columns are %v, want %v", v.Others, want)
 		}
 		return
 	}
 	t.Error("the pair is not there")
-}
-
-// The choice is held against what is said of it: see Evidence.
-func TestHalfOfTheEvidenceIsOfTheLeastSurePairs(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		unsure := rapid.SliceOfN(rapid.Float64Range(0, 20), 0, 200).Draw(t, "unsure")
-		isLink := rapid.SliceOfN(rapid.Bool(), len(unsure), len(unsure)).Draw(t, "links")
-		n := rapid.IntRange(1, 60).Draw(t, "n")
-		chosen := choosePairs(unsure, isLink, n)
-		if !slices.IsSortedFunc(chosen, func(i, j int) int { return cmp.Compare(unsure[i], unsure[j]) }) {
-			t.Fatalf("the least sure pairs are not first: %v", chosen)
-		}
-		if distinct := slices.Compact(slices.Sorted(slices.Values(chosen))); len(distinct) != min(n, len(unsure)) || len(distinct) != len(chosen) {
-			t.Fatalf("%d pairs of %d, %d asked for: %v", len(chosen), len(unsure), n, chosen)
-		}
-		sorted := slices.Sorted(slices.Values(unsure))
-		links := 0
-		for place, i := range chosen {
-			if place < n/2 && unsure[i] != sorted[place] {
-				t.Fatalf("pair %d is not among the %d that are least sure", i, n/2)
-			}
-			if place >= n/2 && isLink[i] {
-				links++
-			}
-		}
-		left := 0 // links that are not among the least sure
-		for _, is := range isLink {
-			if is {
-				left++
-			}
-		}
-		for _, i := range chosen[:min(n/2, len(chosen))] {
-			if isLink[i] {
-				left--
-			}
-		}
-		if want := min(left, (n-n/2)/2); links < want {
-			t.Fatalf("%d links in the other half, want %d at least", links, want)
-		}
-	})
 }

@@ -205,39 +205,3 @@ func learnFrom(t *testing.T, r *rapid.T, c Config, result *Result) {
 	}
 	checkFinite(t, result)
 }
-
-// TestAModelThatIsNotFiniteIsReplaced has shares of columns that are no numbers, as a fault of the model could have.
-func TestAModelThatIsNotFiniteIsReplaced(t *testing.T) {
-	left, _ := people(300, 0.5)
-	twice := left + strings.Join(slices.Collect(strings.Lines(left))[1:40], "")
-	c := Config{Left: write(t, "t.csv", twice)}
-	tables, err := prepare(t.Context(), &c, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tables.Memory.Close()
-	e, err := tables.examine(t.Context(), &c, assumption{onePartner: c.exclusive()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e.shares[1] = math.NaN()
-	before := len(tables.result.Notes)
-	if err := e.learned("sample-x", func() error { return e.learn(t.Context(), e.sample.Pairs, false) }); err != nil {
-		t.Fatal(err)
-	}
-	if err := e.judge(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if !e.model.Finite() || !model.Finite(e.probability) {
-		t.Error("the model is not finite")
-	}
-	if notes := tables.result.Notes[before:]; len(notes) != 1 || !strings.Contains(notes[0], notFiniteNote) {
-		t.Errorf("notes %q", notes)
-	}
-	if err := tables.decide(t.Context(), e); err != nil {
-		t.Fatal(err)
-	}
-	if n := tables.result.Links.Len(); n < 39 || n > 60 {
-		t.Errorf("%d links of 39 records that are there twice", n)
-	}
-}

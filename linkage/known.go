@@ -10,6 +10,7 @@ import (
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/linkage/internal/compare"
+	"github.com/alike-dev/alike/linkage/internal/held"
 	"github.com/alike-dev/alike/record"
 )
 
@@ -48,9 +49,9 @@ type known struct {
 }
 
 // findKnown finds the records of known links. If several records have an id, it means all of them.
-func (t *tables) findKnown(links []Known) *known {
+func findKnown(t *held.Tables, links []Known) *known {
 	k := &known{pairs: map[compare.Pair]bool{}}
-	left := byID(t.Left, links, func(l Known) []string { return t.sides(l.A, l.B) })
+	left := byID(t.Left, links, func(l Known) []string { return sides(t, l.A, l.B) })
 	right := left
 	k.degree[0] = map[uint32]int{}
 	if k.degree[1] = k.degree[0]; t.Right != nil {
@@ -81,7 +82,7 @@ func (t *tables) findKnown(links []Known) *known {
 }
 
 // sides returns the ids of a link that name left records.
-func (t *tables) sides(a, b string) []string {
+func sides(t *held.Tables, a, b string) []string {
 	if t.Right == nil {
 		return []string{a, b}
 	}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/alike-dev/alike/linkage/internal/learn"
 )
 
 // twins writes a table of firms in which every third is there twice, once with the same town
@@ -125,7 +127,7 @@ func TestLabelsThatChangeNothingGiveTheDecisionWithoutThem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := l.model(l.start(), l.examiner.probability, l.examiner.rank)
+	m := l.model(learn.Start(l.of.Features()), l.judged.Probability, l.judged.Rank)
 	without, with := join(t, Config{Left: path}), join(t, Config{Left: path, Model: m})
 	if without.Links.Len() == 0 || with.Links.Len() != without.Links.Len() {
 		t.Fatalf("%d links with a model that says nothing new, %d without", with.Links.Len(), without.Links.Len())

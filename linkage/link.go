@@ -3,37 +3,34 @@ package linkage
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
-	"slices"
 
-	"github.com/alike-dev/alike/candidates"
 	"github.com/alike-dev/alike/corpus"
-	"github.com/alike-dev/alike/linkage/internal/columns"
-	"github.com/alike-dev/alike/linkage/internal/compare"
+	"github.com/alike-dev/alike/linkage/internal/decide"
 	"github.com/alike-dev/alike/linkage/internal/find"
-	"github.com/alike-dev/alike/linkage/internal/model"
+	"github.com/alike-dev/alike/linkage/internal/held"
+	"github.com/alike-dev/alike/linkage/internal/judge"
 )
 
 // Join finds the links between two tables, or within one. The links are the same for any number of threads.
 func Join(ctx context.Context, c Config) (*Result, error) {
-	t, err := prepare(ctx, &c, true)
+	f, r, err := prepare(ctx, &c, true)
 	if err != nil {
 		return nil, err
 	}
-	r, err := t.link(ctx, &c)
-	if err = errors.Join(err, t.Memory.Close()); err != nil {
-		return nil, errors.Join(err, t.Steps.Log.Close(false))
+	err = link(ctx, &c, f, r)
+	if err = errors.Join(err, f.Memory.Close()); err != nil {
+		return nil, errors.Join(err, f.Steps.Log.Close(false))
 	}
-	r.log = t.Steps.Log
+	r.log = f.Steps.Log
 	return r, nil
 }
 
-// prepare completes a configuration and reads its tables. With keep, finished steps are noted in the work
-// folder, if there is one.
-func prepare(ctx context.Context, c *Config, keep bool) (*tables, error) {
+// prepare completes a configuration, reads its tables, and begins the result. With keep, finished steps are noted in the
+// work folder, if there is one.
+func prepare(ctx context.Context, c *Config, keep bool) (*find.Finder, *Result, error) {
 	if err := c.complete(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if c.OnSkip == nil {
 		c.OnSkip = func(*corpus.Problem) {}
@@ -50,152 +47,57 @@ func prepare(ctx context.Context, c *Config, keep bool) (*tables, error) {
 	return openTables(ctx, c, keep)
 }
 
-// link finds candidates, compares them, and decides.
-func (t *tables) link(ctx context.Context, c *Config) (*Result, error) {
-	if t.Empty() {
-		return t.result, nil
+// link finds candidates in the tables of a finder, compares them, and decides.
+func link(ctx context.Context, c *Config, f *find.Finder, r *Result) error {
+	if f.Empty() {
+		return nil
 	}
-	e, err := t.examineAs(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	return t.result, t.decide(ctx, e)
-}
-
-// examine finds candidates, compares them, and computes the probability of each.
-func (t *tables) examine(ctx context.Context, c *Config, as assumption) (*examiner, error) {
-	if !as.later {
-		t.Numbering.Finish()
-		if err := t.holdAll(); err != nil {
-			return nil, err
-		}
-	}
-	in := t.input(c)
-	whole, err := compare.NewRecords(ctx, in)
-	if err != nil {
-		return nil, err
-	}
-	comparer, err := compare.NewComparer(ctx, in)
-	if err != nil {
-		return nil, err
-	}
-	e := &examiner{Comparer: comparer, config: c, assumption: as, keeper: t.Steps, matchers: whole.NewMatchers(c.Threads), grown: t.mayHold}
-	if len(c.Sources) > 0 && !c.noSources() {
-		e.sources = columns.NewSources(t.Left, t.Right, t.Kept, c.Sources)
-	}
-	e.around = func(ctx context.Context, c *compare.Comparison, within []compare.Pair) (*model.Surroundings, error) {
-		return t.surroundings(ctx, whole, e, c, within)
-	}
-	r := t.result
-	e.tell = func(note string) {
-		if !slices.Contains(r.Notes, note) { // each number of candidates has a fit of its own
-			r.Notes = append(r.Notes, note)
-		}
-	}
-	r.matcher, r.only = e.matchers[0], t.Left
-	if e.shares, err = comparer.Shares(ctx, c.Threads, t.Records, c.limits.strangers); err != nil {
-		return nil, err
-	}
-	if r.Left+r.Right > c.limits.many && c.Candidates == "" {
-		err = t.findMany(ctx, e)
-	} else {
-		err = t.findFew(ctx, e, whole)
-	}
-	if err != nil {
-		return nil, err
-	}
-	r.Search = t.Summary
-	r.Candidates, r.Disputed = e.candidates, e.disputed
-	t.Memory.Held += bytesOf(e.found)
-	t.report(e.sample, e.sampled, e.model)
-	if len(c.Known) > 0 {
-		e.known = t.findKnown(c.Known)
-		r.Known = len(c.Known) - e.known.absent
-		e.found = e.known.free(e.found, c.Match)
-	}
-	if err := e.judge(ctx); err != nil {
-		return nil, err
-	}
-	e.judged = e.rank
-	var ch model.Chance
-	if e.onePartner && t.Right != nil && !c.bySimilarity() {
-		if ch, err = t.newChance(ctx, whole, e); err != nil {
-			return nil, err
-		}
-	}
-	if c.Model != nil {
-		e.probability, e.rank, err = e.correct(ctx, c.Model.weights())
-	}
-	// Chance is measured by the scores of the model without labels. If labels have changed the model, the
-	// bound would undo the change, and would not fit the model's threshold.
-	if c.Model == nil || c.Model.Learned.Strength == 0 {
-		ch.Bound(e.found, e.model, t.Records, e.probability)
-	}
-	return e, err
-}
-
-// findMany finds and examines the candidates of many records.
-func (t *tables) findMany(ctx context.Context, e *examiner) error {
-	v, err := t.Vocabulary(ctx)
+	e, known, err := examineAs(ctx, c, f, r)
 	if err != nil {
 		return err
 	}
-	if t.Right != nil { // newChance uses them too
-		e.items = v
+	return choose(ctx, c, e, known, f.Tables, r)
+}
+
+// choose chooses the links among the candidates of an examiner, and describes them in the result.
+func choose(ctx context.Context, c *Config, e *judge.Examiner, known *known, t *held.Tables, r *Result) error {
+	var edges []int
+	edges, r.Assignment = allowed(e, c.Match, e.Probability, e.Rank)
+	if err := ctx.Err(); err != nil {
+		return err
 	}
-	if err := e.learned("sample"+e.suffix()+"-0", func() error {
-		sample, err := t.Closest(ctx, v)
+	if c.exclusive() && t.Right != nil {
+		r.Notes = append(r.Notes, severalPartners(e, edges)...)
+	}
+	if c.Considered {
+		r.Considered = considered(e, t, edges)
+	}
+	edges, least, err := cut(c, e, edges)
+	if err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	edges = decide.KeepTop(func(a uint32) int { return known.room(a, c.Top) }, edges, e.Found.Pairs, e.Rank)
+	var fewer int
+	var within decide.Held
+	if e.OnePartner && t.Right != nil {
+		fewer = min(t.Records[0], t.Records[1])
+	}
+	if t.Right == nil {
+		clusters, err := clustersOf(ctx, c, e, t.Left.Rows(), edges)
 		if err != nil {
 			return err
 		}
-		return e.learn(ctx, sample, true)
-	}); err != nil {
-		return err
-	}
-	pairs, err := t.Sharing(ctx, v)
-	if err != nil {
-		return err
-	}
-	return e.examine(ctx, pairs, "-0")
-}
-
-// findFew finds and examines the candidates of few records.
-func (t *tables) findFew(ctx context.Context, e *examiner, whole *compare.Records) error {
-	for k := find.FirstK; ; k *= 4 {
-		pairs, err := t.NearestOnce(ctx, whole, k)
-		if err != nil {
-			return err
-		}
-		e.model = nil
-		if err := e.examine(ctx, pairs, fmt.Sprintf("-%d", k)); err != nil {
-			return err
-		}
-		if e.onePartner || k >= find.LastK || t.Summary.Method != candidates.TopK {
-			return nil
-		}
-		if err := e.judge(ctx); err != nil {
-			return err
-		}
-		if !crowded(e.found, e.probability, k) {
-			return nil
+		if within = heldBy(clusters, e, edges); c.Clusters {
+			r.Entities = clusters
 		}
 	}
-}
-
-// crowded tells whether some records have so many matches among their k candidates that they may have more.
-func crowded(c *compare.Comparison, probability []float64, k int) bool {
-	degree := make([]float64, max(c.Left, c.Right))
-	full := 0
-	for i, p := range c.Pairs {
-		degree[p.A] += probability[i]
-		if c.Right == 0 {
-			degree[p.B] += probability[i]
-		}
+	r.estimate(decide.Estimate(edges, e.Probability, e.Shed, fewer, within))
+	r.Links, r.Linked = linksOf(e, t, edges, len(c.With)), len(edges)
+	if c.Evidence > 0 {
+		r.Evidence = evidence(c, e, t, r.Columns, edges, least)
 	}
-	for _, d := range degree {
-		if d > 0.7*float64(k) {
-			full++
-		}
-	}
-	return full*100 > len(degree)
+	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/linkage/internal/held"
 )
 
 // note notes what is unusual in the sample of a table.
@@ -56,9 +57,9 @@ func (s *source) repeatedColumns(ctx context.Context) (names []string, err error
 }
 
 // noteEmpty notes sides without records.
-func (t *tables) noteEmpty(left, right *source) {
+func (r *Report) noteEmpty(t *held.Tables, left, right *source) {
 	empty := func(s *source) {
-		t.result.Notes = append(t.result.Notes, fmt.Sprintf("%s holds no records: there are no links", fault.Shown(s.name)))
+		r.Notes = append(r.Notes, fmt.Sprintf("%s holds no records: there are no links", fault.Shown(s.name)))
 	}
 	if t.Left.Rows() == 0 {
 		empty(left)

@@ -8,25 +8,27 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/linkage/internal/find"
 )
 
-// openTables reads the tables.
-func openTables(ctx context.Context, c *Config, keep bool) (*tables, error) {
-	t := &tables{result: &Result{Report: Report{Match: c.Match, OneTable: c.Right == ""}}, Finder: newFinder(c)}
+// openTables reads the tables, and begins the result.
+func openTables(ctx context.Context, c *Config, keep bool) (*find.Finder, *Result, error) {
+	r := &Result{Report: Report{Match: c.Match, OneTable: c.Right == ""}}
+	f := newFinder(c)
 	left, right, err := findTables(ctx, c)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if keep {
-		if t.Steps, err = openKeeper(ctx, c, t.Memory.Space, left, right); err != nil {
-			return nil, err
+		if f.Steps, err = openKeeper(ctx, c, f.Memory.Space, left, right); err != nil {
+			return nil, nil, err
 		}
-		t.result.Resumed = t.Steps.Log.Resumed()
+		r.Resumed = f.Steps.Log.Resumed()
 	}
-	if err := t.read(ctx, c, left, right, keep); err != nil {
-		return nil, errors.Join(err, t.Memory.Close(), t.Steps.Log.Close(false))
+	if err := readTables(ctx, c, f, r, left, right, keep); err != nil {
+		return nil, nil, errors.Join(err, f.Memory.Close(), f.Steps.Log.Close(false))
 	}
-	return t, nil
+	return f, r, nil
 }
 
 // findTables finds the tables, which are the same for one, and completes and checks Config.With.
@@ -61,13 +63,13 @@ func findTables(ctx context.Context, c *Config) (left, right *source, err error)
 	return left, right, nil
 }
 
-// read chooses what is compared, and reads the tables; the right one may be the left one. sieves says that only the
-// rows that matter of a much larger table are held.
-func (t *tables) read(ctx context.Context, c *Config, left, right *source, sieves bool) error {
-	if err := t.choose(ctx, c, left, right); err != nil {
+// readTables chooses what is compared, and reads the tables into a finder; the right one may be the left one. sieves says that
+// only the rows that matter of a much larger table are held.
+func readTables(ctx context.Context, c *Config, t *find.Finder, result *Result, left, right *source, sieves bool) error {
+	if err := chooseColumns(ctx, c, left, right, result); err != nil {
 		return err
 	}
-	t.Kept, t.idColumns = c.With, [2]string{left.id, right.id}
+	t.Kept, t.IDColumns = c.With, [2]string{left.id, right.id}
 	t.Numbering.Names = c.bySimilarity() || c.Right != ""
 	if c.Evidence > 0 {
 		t.Numbering.Lookup = true
@@ -77,7 +79,7 @@ func (t *tables) read(ctx context.Context, c *Config, left, right *source, sieve
 		t.Kept = withAll(t.Kept, c.Sources, nil)
 	}
 	skipped := func(p *corpus.Problem) error {
-		t.result.Skipped++
+		result.Skipped++
 		if c.Fail {
 			return p
 		}
@@ -85,11 +87,11 @@ func (t *tables) read(ctx context.Context, c *Config, left, right *source, sieve
 		return nil
 	}
 	var names [2][]string
-	for _, f := range t.result.Columns {
+	for _, f := range result.Columns {
 		names[0], names[1] = append(names[0], f.Left), append(names[1], f.Right)
 		t.Kinds = append(t.Kinds, f.Tokens)
 	}
-	r := &reading{tables: t, config: c, sources: [2]*source{left, right}, columns: names, skipped: skipped, sieves: sieves}
+	r := &reading{Finder: t, result: result, config: c, sources: [2]*source{left, right}, columns: names, skipped: skipped, sieves: sieves}
 	order := []int{0, 1}
 	switch {
 	case c.Right == "":
@@ -102,8 +104,8 @@ func (t *tables) read(ctx context.Context, c *Config, left, right *source, sieve
 			return err
 		}
 	}
-	t.result.Left, t.result.Right = t.Records[0], t.Records[1]
-	t.noteEmpty(left, right)
+	result.Left, result.Right = t.Records[0], t.Records[1]
+	result.noteEmpty(t.Tables, left, right)
 	return nil
 }
 

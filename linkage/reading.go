@@ -12,12 +12,14 @@ import (
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/linkage/internal/find"
 	"github.com/alike-dev/alike/record"
 )
 
 // reading reads the tables of a join, a much smaller one first.
 type reading struct {
-	*tables
+	*find.Finder
+	result  *Result
 	config  *Config
 	sources [2]*source
 	columns [2][]string // that are compared, of the left and the right table
@@ -91,7 +93,7 @@ func (r *reading) countRows(ctx context.Context, side int) (x *rowIndex, repeate
 }
 
 // noteRepeated notes an id that several records have, for a table that is held whole.
-func (t *tables) noteRepeated(s *source, of *record.Table) {
+func (r *reading) noteRepeated(s *source, of *record.Table) {
 	hashes := make([]uint64, of.Rows())
 	for i := range hashes {
 		hashes[i] = hashing.Bytes(of.ID(i))
@@ -103,7 +105,7 @@ func (t *tables) noteRepeated(s *source, of *record.Table) {
 		}
 		for row := range of.Rows() {
 			if id := of.ID(row); hashing.Bytes(id) == hashes[i] {
-				t.result.Repeated = append(t.result.Repeated, describeID(s, id))
+				r.result.Repeated = append(r.result.Repeated, describeID(s, id))
 				return
 			}
 		}

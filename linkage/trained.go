@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/linkage/internal/compare"
+	"github.com/alike-dev/alike/linkage/internal/learn"
 	"github.com/alike-dev/alike/linkage/internal/model"
 )
 
@@ -28,11 +29,8 @@ type Model struct {
 
 const modelVersion = 1
 
-// Weight is the weight of a feature of a pair.
-type Weight struct {
-	Feature string  `json:"feature"`
-	Weight  float64 `json:"weight"`
-}
+// Weight is the weight of a feature of a pair: Feature and Weight.
+type Weight = learn.Weight
 
 // Base is the model without labels, of the tables from which the Model was learned.
 type Base struct {
@@ -52,13 +50,8 @@ type Learned struct {
 	Cross    Scores  `json:"cross_validated"` // of the model, each pair by the labels of other records
 }
 
-// Scores measure how well a decision agrees with labels.
-type Scores struct {
-	Precision float64 `json:"precision"`
-	Recall    float64 `json:"recall"`
-	F1        float64 `json:"f1"`
-	LogLoss   float64 `json:"log_loss"` // mean, in nats
-}
+// Scores measure how well a decision agrees with labels: precision, recall, F1, and the mean loss in nats.
+type Scores = learn.Scores
 
 // ReadModel returns the model in a JSON text.
 func ReadModel(data []byte) (*Model, error) {
@@ -149,38 +142,9 @@ func (m *Model) weights() (w []float64) {
 
 // featureNames returns the names of the features, for reading.
 func featureNames(fields []Field) []string {
-	names := []string{
-		"constant", "model", "model without rivals", "similarity", "left in right", "right in left",
-		"rarest common word", "rarest word of left only", "rarest word of right only",
-		"similarity ahead of left's rivals", "similarity ahead of right's rivals", "model ahead of left's rivals", "model ahead of right's rivals",
+	columns := make([]string, len(fields))
+	for i, f := range fields {
+		columns[i] = f.Left
 	}
-	for _, f := range fields {
-		for _, what := range []string{"evidence", "similarity", "missing"} {
-			names = append(names, fmt.Sprintf("%s: %s", f.Left, what))
-		}
-	}
-	return names
+	return learn.Names(columns)
 }
-
-// Indexes of the features that all tables have. The features of the columns follow.
-const (
-	constant = iota
-	judged   // log odds of the model, with regard to rivals
-	scored   // without
-	similarWhole
-	containedA
-	containedB
-	commonWord
-	aloneA
-	aloneB
-	aheadWholeA
-	aheadWholeB
-	aheadScoreA
-	aheadScoreB
-	common0 // number of these features
-)
-
-// featuresOfColumn is the number of features of a column.
-const featuresOfColumn = 3
-
-const logit0 = 5 // log odds that make a feature of 1

@@ -16,6 +16,7 @@ type Tables struct {
 	Records     [2]int        // numbers of left and right records, held or not; for one table the second is 0
 	Kinds       []record.Kind // by which the compared columns are cut
 	Kept        []string      // columns whose values are kept unchanged
+	IDColumns   [2]string     // of the left and the right table
 }
 
 // All returns the one or two tables.

@@ -1,4 +1,4 @@
-package linkage
+package explain
 
 import (
 	"cmp"
@@ -6,7 +6,11 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/internal/logistic"
+	"github.com/alike-dev/alike/linkage/internal/columns"
 	"github.com/alike-dev/alike/linkage/internal/compare"
+	"github.com/alike-dev/alike/linkage/internal/held"
+	"github.com/alike-dev/alike/linkage/internal/judge"
+	"github.com/alike-dev/alike/linkage/internal/learn"
 	"github.com/alike-dev/alike/linkage/internal/model"
 	"github.com/alike-dev/alike/record"
 )
@@ -14,29 +18,37 @@ import (
 // mostWords is the largest number of words of a value with evidence of their own: those of most weight.
 const mostWords = 16
 
-// evidence explains some candidates. links are the candidates that are links, ascending; least is the probability or
-// similarity from which candidates are links.
-func (t *tables) evidence(e *examiner, links []int, least float64) Evidence {
-	c := e.config
-	v := Evidence{Candidates: len(e.found.Pairs), Links: len(links), Threshold: least, ByWhole: c.Threshold > 0}
-	unsure := make([]float64, len(e.found.Pairs))
+// Options say what is explained, and how.
+type Options struct {
+	Pairs       int              // number of candidates
+	Columns     []columns.Column // that were compared
+	ByWhole     bool             // links are decided by the similarity of records
+	Repetitions bool             // a repeated token of a value counts as another one
+	Weights     []learn.Weight   // what was learned from labels; nil: nothing was
+}
+
+// Find explains some candidates. links are the candidates that are links, ascending; least is the probability or similarity
+// from which candidates are links.
+func Find(e *judge.Examiner, t *held.Tables, links []int, least float64, o Options) Evidence {
+	v := Evidence{Candidates: len(e.Found.Pairs), Links: len(links), Threshold: least, ByWhole: o.ByWhole}
+	unsure := make([]float64, len(e.Found.Pairs))
 	for i := range unsure {
 		if v.ByWhole {
-			unsure[i] = math.Abs(float64(e.found.Wholes[i]) - v.Threshold)
+			unsure[i] = math.Abs(float64(e.Found.Wholes[i]) - v.Threshold)
 		} else {
-			unsure[i] = math.Abs(model.LogOdds(e.probability[i]) - model.LogOdds(v.Threshold))
+			unsure[i] = math.Abs(model.LogOdds(e.Probability[i]) - model.LogOdds(v.Threshold))
 		}
 	}
 	isLink := make([]bool, len(unsure))
 	for _, i := range links {
 		isLink[i] = true
 	}
-	x := &explainer{tables: t, examiner: e, cutter: record.NewCutter()}
-	x.cutter.Repetitions = c.Repetitions
-	if c.Model != nil {
-		x.learned = e.describer()
+	x := &explainer{Examiner: e, tables: t, options: &o, cutter: record.NewCutter()}
+	x.cutter.Repetitions = o.Repetitions
+	if o.Weights != nil {
+		x.learned = learn.Describe(e)
 	}
-	for _, i := range choosePairs(unsure, isLink, c.Evidence) {
+	for _, i := range choosePairs(unsure, isLink, o.Pairs) {
 		v.Pairs = append(v.Pairs, x.explain(i, isLink[i]))
 	}
 	return v
@@ -85,33 +97,34 @@ func evenly(list []int, n int) (some []int) {
 
 // explainer explains candidates, on one goroutine.
 type explainer struct {
-	*tables
-	*examiner
-	learned *describer // nil: nothing was learned from labels
+	*judge.Examiner
+	tables  *held.Tables
+	options *Options
+	learned *learn.Describer // nil: nothing was learned from labels
 	cutter  *record.Cutter
 }
 
 // explain returns the evidence about candidate i.
 func (x *explainer) explain(i int, link bool) Explained {
-	p := x.found.Pairs[i]
+	p := x.Found.Pairs[i]
 	v := Explained{
-		A: x.Left.ID(int(p.A)), B: x.Other().ID(int(p.B)), Link: link,
-		Similarity: float64(x.found.Wholes[i]), Probability: x.probability[i], Steps: x.steps(i),
+		A: x.tables.Left.ID(int(p.A)), B: x.tables.Other().ID(int(p.B)), Link: link,
+		Similarity: float64(x.Found.Wholes[i]), Probability: x.Probability[i], Steps: x.steps(i),
 	}
-	values := x.values(x.Comparer, p)
+	values := ValuesOf(x.tables, x.options.Columns, x.Comparer, p)
 	x.EachColumn(p, func(f int, _ float64, a, b uint32) {
-		c := ColumnEvidence{Values: values[f], LogOdds: x.model.Adds(f, x.found.Of(i)[f])}
+		c := ColumnEvidence{Values: values[f], LogOdds: x.Model.Adds(f, x.Found.Of(i)[f])}
 		if a > 0 && b > 0 {
 			x.words(&c, f, a-1, b-1)
 		}
 		v.Columns = append(v.Columns, c)
 	})
-	for _, name := range x.Kept {
+	for _, name := range x.tables.Kept {
 		compared := slices.ContainsFunc(values, func(v Values) bool { return v.Left == name && v.Right == name })
-		if compared || slices.Contains(x.idColumns[:], name) {
+		if compared || slices.Contains(x.tables.IDColumns[:], name) {
 			continue
 		}
-		other := Values{Left: name, Right: name, A: string(x.KeptOf(x.Left, p.A, name)), B: string(x.KeptOf(x.Other(), p.B, name)), Similarity: -1}
+		other := Values{Left: name, Right: name, A: string(x.tables.KeptOf(x.tables.Left, p.A, name)), B: string(x.tables.KeptOf(x.tables.Other(), p.B, name)), Similarity: -1}
 		// A column that was compared with one of another name is already among the values.
 		if slices.ContainsFunc(values, func(v Values) bool { return v.Left == name }) {
 			other.A = ""
@@ -126,10 +139,10 @@ func (x *explainer) explain(i int, link bool) Explained {
 	return v
 }
 
-// values returns the values of two records in the compared columns, all of which were kept.
-func (t *tables) values(c *compare.Comparer, p compare.Pair) []Values {
-	values := make([]Values, len(t.result.Columns))
-	for i, column := range t.result.Columns {
+// ValuesOf returns the values of two records in the compared columns, all of which were kept.
+func ValuesOf(t *held.Tables, compared []columns.Column, c *compare.Comparer, p compare.Pair) []Values {
+	values := make([]Values, len(compared))
+	for i, column := range compared {
 		values[i] = Values{
 			Left: column.Left, Right: column.Right,
 			A: string(t.KeptOf(t.Left, p.A, column.Left)), B: string(t.KeptOf(t.Other(), p.B, column.Right)),
@@ -141,32 +154,32 @@ func (t *tables) values(c *compare.Comparer, p compare.Pair) []Values {
 
 // steps returns the terms whose sum is the log odds of candidate i.
 func (x *explainer) steps(i int) []Step {
-	steps := []Step{{StepPrior, "", x.model.Prior}}
+	steps := []Step{{StepPrior, "", x.Model.Prior}}
 	add := func(of StepOf, name string, logOdds float64) {
 		if of == StepColumn || math.Abs(logOdds) > 1e-9 {
 			steps = append(steps, Step{of, name, logOdds})
 		}
 	}
-	of := x.found.Of(i)
-	for f, c := range x.result.Columns {
-		add(StepColumn, c.Left, x.model.Adds(f, of[f]))
+	of := x.Found.Of(i)
+	for f, c := range x.options.Columns {
+		add(StepColumn, c.Left, x.Model.Adds(f, of[f]))
 	}
-	add(StepWhole, "", x.model.Adds(len(x.result.Columns), of[len(of)-1]))
-	add(StepRivals, "", x.judged[i]-x.model.Score(of))
-	z := x.judged[i]
+	add(StepWhole, "", x.Model.Adds(len(x.options.Columns), of[len(of)-1]))
+	add(StepRivals, "", x.Judged[i]-x.Model.Score(of))
+	z := x.Judged[i]
 	if x.learned != nil {
-		features := make([]float64, x.learned.features())
-		x.learned.describe(features, i, x.matchers[0])
-		for f, w := range x.config.Model.Weights {
+		features := make([]float64, x.learned.Features())
+		x.learned.Put(features, i, x.Matchers[0])
+		for f, w := range x.options.Weights {
 			told := w.Weight * features[f]
-			if f == judged {
+			if f == learn.Judged {
 				told -= z // this feature is the log odds so far
 			}
 			add(StepLabels, w.Feature, told)
 		}
-		z = x.examiner.rank[i]
+		z = x.Rank[i]
 	}
-	if p := x.probability[i]; math.Abs(p-logistic.Probability(z)) > 1e-9 {
+	if p := x.Probability[i]; math.Abs(p-logistic.Probability(z)) > 1e-9 {
 		add(StepChance, "", model.LogOdds(p)-z)
 	}
 	return steps
@@ -175,8 +188,8 @@ func (x *explainer) steps(i int) []Step {
 // words adds the evidence of the words of two values of column f.
 func (x *explainer) words(c *ColumnEvidence, f int, a, b uint32) {
 	column := &x.Columns[f]
-	kind := x.result.Columns[f].Tokens
-	c.Apart = x.model.Adds(f, compare.LevelOf(0))
+	kind := x.options.Columns[f].Kind
+	c.Apart = x.Model.Adds(f, compare.LevelOf(0))
 	both := func(value uint32, token uint32) bool {
 		_, ok := slices.BinarySearch(column.Tokens(value), token)
 		return ok
@@ -194,7 +207,7 @@ func (x *explainer) words(c *ColumnEvidence, f int, a, b uint32) {
 		for _, w := range x.cutter.Words([]byte(text), kind) {
 			var shared, alone uint64
 			for _, hash := range w.Tokens {
-				token, ok := x.Numbering.Token(hash)
+				token, ok := x.tables.Numbering.Token(hash)
 				switch mass := column.MassOf(own, token); {
 				case !ok:
 				case both(others, token):
@@ -241,7 +254,7 @@ func (x *explainer) wordSteps(c *ColumnEvidence, f int) {
 		so += w.Similarity
 		next := c.LogOdds // the last word leads to the evidence of the values
 		if i+1 < len(words) {
-			next = x.model.Adds(f, min(compare.LevelOf(so), compare.Equal-1))
+			next = x.Model.Adds(f, min(compare.LevelOf(so), compare.Equal-1))
 		}
 		w.LogOdds, told = next-told, next
 	}

@@ -1,4 +1,4 @@
-package linkage
+package learn
 
 import (
 	"context"
@@ -6,41 +6,43 @@ import (
 
 	"github.com/alike-dev/alike/internal/logistic"
 	"github.com/alike-dev/alike/linkage/internal/compare"
+	"github.com/alike-dev/alike/linkage/internal/judge"
 	"github.com/alike-dev/alike/linkage/internal/parallel"
 	"github.com/alike-dev/alike/record"
 )
 
-// describer describes candidates by features, numbers of about −3 to 3, to learn from labels: the log odds of the
+// A Describer describes candidates by features, numbers of about −3 to 3, to learn from labels: the log odds of the
 // model without labels, the similarity of each column, the tokens that the records have alone and in common, and how
 // much better the pair is than its rivals.
-type describer struct {
+type Describer struct {
 	*compare.Comparison
-	examiner         *examiner
-	rank             []float64 // log odds by the model
+	of               *judge.Examiner
+	Rank             []float64 // log odds by the model
 	scores           []float64 // log odds of each candidate by the model without regard to rivals
 	byWhole, byScore rivals
 }
 
-// describer returns the describer of the candidates.
-func (e *examiner) describer() *describer {
-	d := &describer{Comparison: e.found, examiner: e, rank: e.judged, scores: make([]float64, len(e.found.Pairs))}
+// Describe returns the Describer of the candidates of an Examiner.
+func Describe(e *judge.Examiner) *Describer {
+	d := &Describer{Comparison: e.Found, of: e, Rank: e.Judged, scores: make([]float64, len(e.Found.Pairs))}
 	for i := range d.scores {
-		d.scores[i] = e.model.Score(d.Of(i))
+		d.scores[i] = e.Model.Score(d.Of(i))
 	}
 	d.byWhole = rivalsOf(d.Comparison, func(i int) float64 { return float64(d.Wholes[i]) })
 	d.byScore = rivalsOf(d.Comparison, func(i int) float64 { return d.scores[i] })
 	return d
 }
 
-func (d *describer) features() int { return common0 + featuresOfColumn*(d.Width-1) }
+// Features returns the number of features.
+func (d *Describer) Features() int { return common0 + featuresOfColumn*(d.Width-1) }
 
-// describe puts the features of candidate i into x, with the matcher of its goroutine.
-func (d *describer) describe(x []float64, i int, m *compare.Matcher) {
+// Put puts the features of candidate i into x, with the matcher of its goroutine.
+func (d *Describer) Put(x []float64, i int, m *compare.Matcher) {
 	p := d.Pairs[i]
 	clear(x)
 	bound := func(v, by float64) float64 { return max(-by, min(by, v)) }
 	x[constant] = 1
-	x[judged] = bound(d.rank[i], 15) / logit0
+	x[Judged] = bound(d.Rank[i], 15) / logit0
 	x[scored] = bound(d.scores[i], 15) / logit0
 	x[similarWhole] = float64(d.Wholes[i])
 	describeTokens(m, x, p)
@@ -49,8 +51,8 @@ func (d *describer) describe(x []float64, i int, m *compare.Matcher) {
 	x[aheadScoreA] = bound(d.byScore.ahead(0, p.A, d.scores[i]), 10) / logit0
 	x[aheadScoreB] = bound(d.byScore.ahead(1, p.B, d.scores[i]), 10) / logit0
 	of := d.Of(i)
-	model := d.examiner.model
-	d.examiner.EachColumn(p, func(f int, s float64, _, _ uint32) {
+	model := d.of.Model
+	d.of.EachColumn(p, func(f int, s float64, _, _ uint32) {
 		own := x[common0+featuresOfColumn*f:]
 		if s < 0 {
 			own[2] = 1
@@ -123,15 +125,15 @@ func (r *rivals) ahead(side int, of uint32, value float64) float64 {
 	return value - b.first
 }
 
-// correct returns probabilities and ranks of the candidates by the weights that were learned from labels.
-func (e *examiner) correct(ctx context.Context, weights []float64) (probability, rank []float64, err error) {
-	d := e.describer()
+// Correct returns probabilities and ranks of the candidates by the weights that were learned from labels.
+func (d *Describer) Correct(ctx context.Context, weights []float64) (probability, rank []float64, err error) {
+	matchers := d.of.Matchers
 	probability, rank = make([]float64, len(d.Pairs)), make([]float64, len(d.Pairs))
-	err = parallel.Ranges(ctx, len(e.matchers), len(d.Pairs), 1024, func(worker int) func(from, to int) {
-		x := make([]float64, d.features())
+	err = parallel.Ranges(ctx, len(matchers), len(d.Pairs), 1024, func(worker int) func(from, to int) {
+		x := make([]float64, d.Features())
 		return func(from, to int) {
 			for i := from; i < to; i++ {
-				d.describe(x, i, e.matchers[worker])
+				d.Put(x, i, matchers[worker])
 				rank[i] = logistic.Logit(weights, x)
 				probability[i] = logistic.Probability(rank[i])
 			}

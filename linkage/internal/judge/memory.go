@@ -1,4 +1,4 @@
-package linkage
+package judge
 
 import (
 	"github.com/alike-dev/alike/linkage/internal/compare"
@@ -6,8 +6,9 @@ import (
 	"github.com/alike-dev/alike/linkage/internal/model"
 )
 
-// holdAll sets the memory that the tables and the data about their values take from now on.
-func (t *tables) holdAll() error {
+// HoldAll sets the memory that the tables and the data about their values take from now on. It returns an error if there is
+// not enough.
+func HoldAll(t *find.Finder) error {
 	rows := t.Records[0] + t.Records[1]
 	b := t.Numbering.Bytes() + t.Sieved.Bytes() + perFound*int64(min(model.MostSampled, 2*find.FirstK*rows)) // candidates to learn from
 	for _, table := range t.All() {
@@ -35,8 +36,9 @@ func bytesOf(found *compare.Comparison) int64 {
 	return int64(cap(found.Levels)) + perFound*int64(len(found.Pairs))
 }
 
-// mayHold returns an error if there is no memory for likely candidates, while candidates are read from a sorter, which
+// mayHold returns an error if there is no memory for the candidates found so far, while candidates are read from a sorter, which
 // uses up to a quarter of the memory for sorting. Data about keys are no longer needed then.
-func (t *tables) mayHold(found *compare.Comparison) error {
-	return t.Memory.Check(t.Memory.Held-t.Memory.Keys+t.Memory.Sorting()/4+bytesOf(found), "the tables and their likely matches take")
+func (e *Examiner) mayHold() error {
+	m := e.finder.Memory
+	return m.Check(m.Held-m.Keys+m.Sorting()/4+bytesOf(e.Found), "the tables and their likely matches take")
 }

@@ -1,4 +1,4 @@
-package linkage
+package judge
 
 import (
 	"cmp"
@@ -16,22 +16,22 @@ const randomPairs = 50_000
 
 // surroundings returns what the tables show besides the candidates c: how often random pairs agree and, where a source or
 // each of two tables has a thing once, pairs of records that one of them has. Of one table these are the candidates within.
-func (t *tables) surroundings(ctx context.Context, whole *compare.Records, e *examiner, c *compare.Comparison, within []compare.Pair) (*model.Surroundings, error) {
+func (e *Examiner) surroundings(ctx context.Context, c *compare.Comparison, within []compare.Pair) (*model.Surroundings, error) {
 	s := &model.Surroundings{}
-	if err := t.randomAgreement(ctx, e, s); err != nil {
+	if err := e.randomAgreement(ctx, s); err != nil {
 		return nil, err
 	}
-	if t.Right == nil && e.sources != nil {
+	if e.finder.Right == nil && e.Sources != nil {
 		var err error
-		s.Within, err = e.Compare(ctx, e.matchers, within)
-		s.Possible = [2]float64{1 - e.sources.Within, e.sources.Within}
+		s.Within, err = e.Compare(ctx, e.Matchers, within)
+		s.Possible = [2]float64{1 - e.Sources.Within, e.Sources.Within}
 		return s, err
 	}
-	if t.Right == nil || !e.onePartner {
+	if e.finder.Right == nil || !e.OnePartner {
 		return s, nil
 	}
 	side := 0 // whose records have candidates
-	n := t.Records
+	n := e.finder.Records
 	if n[1] < n[0] {
 		side = 1
 	}
@@ -39,8 +39,8 @@ func (t *tables) surroundings(ctx context.Context, whole *compare.Records, e *ex
 	s.Across, records = closestOf(c, side)
 	s.Possible[0] = float64(records) * float64(n[1-side])
 	s.Within = c.Without()
-	for side := range t.All() {
-		own, err := t.ownPairs(ctx, whole, e, side)
+	for side := range e.finder.All() {
+		own, err := e.ownPairs(ctx, side)
 		if err != nil {
 			return nil, err
 		}
@@ -53,12 +53,12 @@ func (t *tables) surroundings(ctx context.Context, whole *compare.Records, e *ex
 }
 
 // randomAgreement sets how often random pairs have values, and agree, in each column.
-func (t *tables) randomAgreement(ctx context.Context, e *examiner, s *model.Surroundings) error {
+func (e *Examiner) randomAgreement(ctx context.Context, s *model.Surroundings) error {
 	var pairs []compare.Pair
-	for p := range compare.Strangers([2]int{e.Left.Rows(), t.rightRows()}, randomPairs) {
+	for p := range compare.Strangers([2]int{e.Left.Rows(), e.rightRows()}, randomPairs) {
 		pairs = append(pairs, p)
 	}
-	c, err := e.Compare(ctx, e.matchers, pairs)
+	c, err := e.Compare(ctx, e.Matchers, pairs)
 	if err != nil {
 		return err
 	}
@@ -81,15 +81,15 @@ func (t *tables) randomAgreement(ctx context.Context, e *examiner, s *model.Surr
 }
 
 // rightRows returns the number of rows of the right table that are held; 0: there is none.
-func (t *tables) rightRows() int {
-	if t.Right == nil {
+func (e *Examiner) rightRows() int {
+	if e.finder.Right == nil {
 		return 0
 	}
-	return t.Right.Rows()
+	return e.finder.Right.Rows()
 }
 
-// closestOf returns the candidates of each record of a side that are most similar to it, find.FirstK of each, ascending, and the
-// number of records that have any.
+// closestOf returns the candidates of each record of a side that are most similar to it, find.FirstK of each, ascending,
+// and the number of records that have any.
 func closestOf(c *compare.Comparison, side int) (some []int, records int) {
 	record := func(i int) uint32 {
 		if side == 0 {

@@ -1,0 +1,122 @@
+package linkage
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/alike-dev/alike/linkage/internal/columns"
+	"github.com/alike-dev/alike/linkage/internal/compare"
+	"github.com/alike-dev/alike/linkage/internal/decide"
+	"github.com/alike-dev/alike/linkage/internal/find"
+	"github.com/alike-dev/alike/linkage/internal/judge"
+	"github.com/alike-dev/alike/linkage/internal/learn"
+	"github.com/alike-dev/alike/linkage/internal/model"
+)
+
+// fewPassedOver: where fewer than one record is passed over for every forty pairs, each has one partner at most, whatever
+// the rule allows. Of eight pairs of real tables that are one to one, seven have at most one for every 120; see
+// manyPassedOver.
+const fewPassedOver = 40
+
+// examineAs finds candidates, compares them, and computes the probability of each. If the rule lets records have several
+// partners, it first assumes that they have one: rivals and chance then tell far more. That stays if hardly any record is
+// passed over. It also returns the known links, if there are any.
+func examineAs(ctx context.Context, c *Config, f *find.Finder, r *Result) (*judge.Examiner, *known, error) {
+	// A model, a threshold and known links leave nothing to find out.
+	if c.exclusive() || f.Right == nil || c.Model != nil || c.Threshold > 0 || len(c.Known) > 0 {
+		return examine(ctx, c, f, r, judge.Options{OnePartner: c.exclusive()})
+	}
+	taken, notes := f.Memory.Held, len(r.Notes)
+	e, _, err := examine(ctx, c, f, r, judge.Options{OnePartner: true})
+	if err != nil {
+		return nil, nil, err
+	}
+	pairs, left, right := decide.PassedOver(e.Found, e.Model, e.Graph().Mutual(e.Rank, e.Found.Wholes))
+	if c.Match == Best { // a left record has one partner
+		right = 0
+	}
+	if pairs > 0 && (left+right)*fewPassedOver < pairs {
+		r.Notes = append(r.Notes, "as far as the tables show, a record has one partner at most: to match by mutual finds as much")
+		return e, nil, nil
+	}
+	f.Memory.Held, r.Notes = taken, r.Notes[:notes]
+	return examine(ctx, c, f, r, judge.Options{Later: true})
+}
+
+// examine finds candidates, compares them, and computes the probability of each. o says what is assumed of partners.
+func examine(ctx context.Context, c *Config, f *find.Finder, r *Result, o judge.Options) (*judge.Examiner, *known, error) {
+	if !o.Later {
+		f.Numbering.Finish()
+		if err := judge.HoldAll(f); err != nil {
+			return nil, nil, err
+		}
+	}
+	c.complement(&o, f, r)
+	e, err := judge.New(ctx, input(c, f, r.Columns), f, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	r.matcher, r.only = e.Matchers[0], f.Left
+	if err := e.Find(ctx); err != nil {
+		return nil, nil, err
+	}
+	r.Search, r.Candidates, r.Disputed = f.Summary, e.Candidates, e.Disputed
+	describeColumns(r.Columns, f, e)
+	var k *known
+	if len(c.Known) > 0 {
+		k = findKnown(f.Tables, c.Known)
+		r.Known = len(c.Known) - k.absent
+		e.Found = k.free(e.Found, c.Match)
+	}
+	if err := e.Judge(ctx); err != nil {
+		return nil, nil, err
+	}
+	var ch model.Chance
+	if e.OnePartner && f.Right != nil && !c.bySimilarity() {
+		if ch, err = e.Chance(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
+	if c.Model != nil {
+		e.Probability, e.Rank, err = learn.Describe(e).Correct(ctx, c.Model.weights())
+	}
+	// Chance is measured by the scores of the model without labels. If labels have changed the model, the
+	// bound would undo the change, and would not fit the model's threshold.
+	if c.Model == nil || c.Model.Learned.Strength == 0 {
+		ch.Bound(e.Found, e.Model, f.Records, e.Probability)
+	}
+	return e, k, err
+}
+
+// complement sets the options that follow from the configuration and the tables.
+func (c *Config) complement(o *judge.Options, f *find.Finder, r *Result) {
+	o.ByKeys = f.Records[0]+f.Records[1] > c.limits.many && c.Candidates == ""
+	o.Threshold, o.Batch, o.Own, o.Strangers = c.Threshold, c.limits.batch, c.limits.own, c.limits.strangers
+	if c.Model != nil {
+		o.Base = c.Model.base()
+	}
+	if len(c.Sources) > 0 && !c.noSources() {
+		o.Sources = columns.NewSources(f.Left, f.Right, f.Kept, c.Sources)
+	}
+	o.Tell = func(note string) {
+		if !slices.Contains(r.Notes, note) { // each number of candidates has a fit of its own
+			r.Notes = append(r.Notes, note)
+		}
+	}
+}
+
+// input returns what records are compared by.
+func input(c *Config, f *find.Finder, compared []Column) *compare.Input {
+	in := &compare.Input{
+		Left: f.Left, Right: f.Right, Numbering: &f.Numbering, Rest: f.Sieved.RestOf(), Scale: c.scale(), Weigh: c.weigh,
+		Threads: c.Threads, Room: math.MaxInt64,
+	}
+	for _, column := range compared {
+		in.Columns = append(in.Columns, column.Weight)
+	}
+	if sorting := f.Memory.Sorting(); sorting > 0 {
+		in.Room = sorting / 16
+	}
+	return in
+}

@@ -1,0 +1,159 @@
+// Package judge finds candidates, learns from them what matches are, and judges how likely each is one.
+package judge
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/alike-dev/alike/candidates"
+	"github.com/alike-dev/alike/linkage/internal/columns"
+	"github.com/alike-dev/alike/linkage/internal/compare"
+	"github.com/alike-dev/alike/linkage/internal/find"
+	"github.com/alike-dev/alike/linkage/internal/model"
+)
+
+// Options say how candidates are examined.
+type Options struct {
+	OnePartner bool              // a record has at most one partner, by the rule or as far as the data show
+	Later      bool              // of the same tables another Examiner was tried before, with one partner
+	Base       *model.Model      // to judge by; nil: learned from the tables
+	Threshold  float64           // similarity from which candidates are kept, whatever the model says; 0: none are
+	ByKeys     bool              // candidates are the pairs that share a key
+	Batch      int               // candidates that are compared at once if there are many
+	Own        int               // about how many records of a table are searched for in their own table
+	Strangers  uint64            // most pairs of records from which correlations of columns are estimated
+	Sources    *columns.Sources  // of the only table; nil: there are none
+	Tell       func(note string) // adds to the notes of the report
+}
+
+// suffix ends the names of what is noted about a model.
+func (o *Options) suffix() string {
+	if o.Later {
+		return "-later"
+	}
+	return ""
+}
+
+// An Examiner compares candidates and learns from them which ones are matches.
+type Examiner struct {
+	*compare.Comparer
+	Options
+	finder *find.Finder
+	whole  *compare.Records
+	shares []float64
+	items  *find.Vocabulary // of two tables with many records; else nil
+	own    [2]*ownPairs     // similar records within either table; nil: not looked for yet
+
+	byKinds    bool // the model was made from the kinds of pairs
+	calibrated bool // the model's scores are calibrated, see scoreCounts.calibrate
+
+	Matchers    []*compare.Matcher // one for each goroutine
+	Model       *model.Model
+	Disputed    bool                // see model.Fitted
+	Candidates  int                 // number of candidates that were examined
+	Found       *compare.Comparison // the candidates that may be matches
+	Probability []float64           // of each of Found
+	Judged      []float64           // log odds of each of Found by the model without labels, with regard to rivals
+	Rank        []float64           // value by which Found is ordered
+	Shed        float64             // sum of the probabilities of all other candidates
+	Sample      *compare.Comparison // the candidates from which the model was learned
+	Sampled     []float64           // probability of each of Sample
+}
+
+// New returns an Examiner of the candidates that a finder finds. in says what its records are compared by.
+func New(ctx context.Context, in *compare.Input, f *find.Finder, o Options) (e *Examiner, err error) {
+	e = &Examiner{Options: o, finder: f}
+	if e.whole, err = compare.NewRecords(ctx, in); err != nil {
+		return nil, err
+	}
+	if e.Comparer, err = compare.NewComparer(ctx, in); err != nil {
+		return nil, err
+	}
+	e.Matchers = e.whole.NewMatchers(f.Threads)
+	e.shares, err = e.Shares(ctx, f.Threads, f.Records, o.Strangers)
+	return e, err
+}
+
+// Find finds candidates, and compares them: it sets Found, and what was learned.
+func (e *Examiner) Find(ctx context.Context) (err error) {
+	if e.ByKeys {
+		err = e.findMany(ctx)
+	} else {
+		err = e.findFew(ctx)
+	}
+	if err == nil {
+		e.finder.Memory.Held += bytesOf(e.Found)
+	}
+	return err
+}
+
+// Graph returns the candidates as edges.
+func (e *Examiner) Graph() model.Graph {
+	return model.Graph{Pairs: e.Found.Pairs, Left: e.Found.Left, Right: e.Found.Right}
+}
+
+// findMany finds and examines the candidates of many records.
+func (e *Examiner) findMany(ctx context.Context) error {
+	v, err := e.finder.Vocabulary(ctx)
+	if err != nil {
+		return err
+	}
+	if e.finder.Right != nil { // Chance uses them too
+		e.items = v
+	}
+	if err := e.learned("sample"+e.suffix()+"-0", func() error {
+		sample, err := e.finder.Closest(ctx, v)
+		if err != nil {
+			return err
+		}
+		return e.learn(ctx, sample, true)
+	}); err != nil {
+		return err
+	}
+	pairs, err := e.finder.Sharing(ctx, v)
+	if err != nil {
+		return err
+	}
+	return e.examine(ctx, pairs, "-0")
+}
+
+// findFew finds and examines the candidates of few records.
+func (e *Examiner) findFew(ctx context.Context) error {
+	for k := find.FirstK; ; k *= 4 {
+		pairs, err := e.finder.NearestOnce(ctx, e.whole, k)
+		if err != nil {
+			return err
+		}
+		e.Model = nil
+		if err := e.examine(ctx, pairs, fmt.Sprintf("-%d", k)); err != nil {
+			return err
+		}
+		if e.OnePartner || k >= find.LastK || e.finder.Summary.Method != candidates.TopK {
+			return nil
+		}
+		if err := e.Judge(ctx); err != nil {
+			return err
+		}
+		if !crowded(e.Found, e.Probability, k) {
+			return nil
+		}
+	}
+}
+
+// crowded tells whether some records have so many matches among their k candidates that they may have more.
+func crowded(c *compare.Comparison, probability []float64, k int) bool {
+	degree := make([]float64, max(c.Left, c.Right))
+	full := 0
+	for i, p := range c.Pairs {
+		degree[p.A] += probability[i]
+		if c.Right == 0 {
+			degree[p.B] += probability[i]
+		}
+	}
+	for _, d := range degree {
+		if d > 0.7*float64(k) {
+			full++
+		}
+	}
+	return full*100 > len(degree)
+}
