@@ -47,8 +47,11 @@ func (t *tables) choose(ctx context.Context, c *Config, left, right *source) err
 	for _, p := range pairs {
 		if a, b := &l[p[0]], &r[p[1]]; a.name != left.id && b.name != right.id {
 			why := useless(a, b)
-			if slices.Contains(c.Sources, a.name) {
+			switch {
+			case slices.Contains(c.Sources, a.name):
 				why = namesSource
+			case len(c.Sources) > 0 && a.name == c.Table:
+				why = namesTable
 			}
 			candidates = append(candidates, columnPair{p, min(telling(a), telling(b)), why})
 		}
@@ -57,6 +60,7 @@ func (t *tables) choose(ctx context.Context, c *Config, left, right *source) err
 	if right == left && len(c.Sources) == 0 {
 		c.Sources = chooseSource(candidates, &sampledColumns{left: rowsL, right: rowsR, one: true}, l)
 	}
+	leaveOutTable(candidates, l, c.Table)
 	mostTelling(candidates, &sampledColumns{left: rowsL, right: rowsR, one: right == left})
 	for _, p := range candidates {
 		a, b := &l[p.at[0]], &r[p.at[1]]
@@ -150,6 +154,15 @@ func leaveOutDerived(columns []columnPair, left, right []string, rowsL, rowsR []
 	for i, c := range usable {
 		if inLeft[i] != "" && inRight[i] != "" {
 			c.useless = inLeft[i]
+		}
+	}
+}
+
+// leaveOutTable marks the column that names the table of a record, if it was not found to name sources.
+func leaveOutTable(columns []columnPair, profiles []profile, table string) {
+	for _, c := range usableOf(columns) {
+		if profiles[c.at[0]].name == table {
+			c.useless = namesTable
 		}
 	}
 }
