@@ -29,7 +29,7 @@ func chooseColumns(ctx context.Context, c *Config, left, right *source, result *
 		result.Columns, err = byHand(c.Fields, l, r, left, right)
 		return err
 	}
-	chosen := columns.Choose(l, r, c.Sources)
+	chosen := columns.Choose(l, r, c.Sources, c.Table)
 	result.Unused, c.Sources = append(result.Unused, chosen.Unused...), chosen.Sources
 	for _, column := range chosen.Columns {
 		result.Columns = append(result.Columns, Column{Field: Field{column.Left, column.Right, 1, column.Kind}})

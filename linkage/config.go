@@ -48,6 +48,9 @@ type Config struct {
 	// so records of one source are no link and share no cluster. They are not compared unless Fields names them. Without any, a
 	// column of the only table is found from the data, if there is one; NoSource: there is none.
 	Sources []string
+	// Table is a column of the only table that names the table which a record was in before, see Stack; "": there is none.
+	// It is not compared, and may be found to name sources.
+	Table string
 	// Clusters also groups the records of one table into clusters that hold, see Result.Entities. Even makes no
 	// cluster of parts that are less likely one thing than not.
 	Clusters, Even bool

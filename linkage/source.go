@@ -108,19 +108,56 @@ func (s *source) checkEncoding() error {
 	return nil
 }
 
-// sample returns the values of the first records of a table, in slices of their own.
+// sampledFiles is the largest number of files of a table from which a sample is taken.
+const sampledFiles = 16
+
+// sampledFrom is the number of records, as a multiple of the sample, at equal distances among which a sample is taken.
+const sampledFrom = 20
+
+// sample returns the values of up to n records of a table, in slices of their own. They stand at equal distances, since
+// tables may be sorted, in all files or in some at equal distances, since these may be of several origins. Of a large
+// file they are of its first records.
 func (s *source) sample(ctx context.Context, n int) (rows [][][]byte, err error) {
-	err = s.each(ctx, s.columns, func(r *corpus.Record) (more bool, err error) {
-		if r.Err == nil {
+	files := min(len(s.files), sampledFiles)
+	o := s.options
+	o.Fields = s.columns
+	for i := range files {
+		of := &spread{most: n / files, apart: 1}
+		if _, err := eachOf(ctx, s.files[i*len(s.files)/files], o, of.visit); err != nil {
+			return nil, err
+		}
+		rows = append(rows, of.rows...)
+	}
+	return rows, nil
+}
+
+// A spread takes records at equal distances. Of twice as many as it may hold it leaves out every second one.
+type spread struct {
+	most, apart, seen int
+	rows              [][][]byte
+}
+
+func (s *spread) visit(r *corpus.Record) (more bool, err error) {
+	if r.Err != nil {
+		return true, nil
+	}
+	if s.seen%s.apart == 0 {
+		if len(s.rows) == s.most {
+			for i := range s.most / 2 {
+				s.rows[i] = s.rows[2*i]
+			}
+			s.rows, s.apart = s.rows[:s.most/2], 2*s.apart
+		}
+		if s.seen%s.apart == 0 {
 			row := make([][]byte, len(r.Fields))
 			for i, v := range r.Fields {
 				row[i] = bytes.Clone(v)
 			}
-			rows = append(rows, row)
+			s.rows = append(s.rows, row)
 		}
-		return len(rows) < n, nil
-	})
-	return rows, err
+	}
+	s.seen++
+	return s.seen < sampledFrom*s.most, nil
 }
 
 // each calls visit for the records of a table, with the values of columns, until visit wants no more. A record

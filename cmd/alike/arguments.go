@@ -51,6 +51,16 @@ func exactly(n int, what string) cobra.PositionalArgs {
 	}
 }
 
+// atLeastOne asks for one or more arguments; what says which.
+func atLeastOne(what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return usagef("no argument: %s", what)
+		}
+		return nil
+	}
+}
+
 // unless calls work, which has nothing to clean up, and does not wait for it when the command is
 // interrupted.
 func unless[T any](interrupted context.Context, work func() (T, error)) (result T, err error) {

@@ -126,6 +126,9 @@ func (f *joinFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if err := r.Finish(); err != nil {
 		return err
 	}
+	if err := writeSummary(cmd, f.summary, &r.Report); err != nil {
+		return err
+	}
 	fmt.Fprint(stderr, &r.Report)
 	if f.known != "" {
 		tellKnown(stderr, r, len(c.Known))

@@ -45,6 +45,7 @@ type joinFlags struct {
 	model       string
 	explain     bool
 	page        string
+	summary     string
 	probability bool
 	json        bool
 	quiet       bool
@@ -64,6 +65,7 @@ func (f *joinFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.explain, "explain", false, "print how much each column says to standard error")
 	flags.StringVar(&f.page, "explain-pairs", "", explainPairs)
 	flags.BoolVar(&f.verbose, "verbose", false, "print how candidates were found, and at what cost, to standard error")
+	addSummary(flags, &f.summary, "")
 	flags.StringVar(&f.truth, "truth", "", truthHelp)
 	flags.StringVar(&f.plot, "plot", "", "with --truth: draw precision over recall into this `file`, SVG")
 	flags.BoolVar(&f.json, "json", false, "JSON on standard output")
@@ -71,11 +73,16 @@ func (f *joinFlags) add(flags *pflag.FlagSet) {
 
 // addDecision adds the flags that say how links are decided.
 func (f *joinFlags) addDecision(flags *pflag.FlagSet) {
+	f.addCut(flags)
+	flags.IntVar(&f.top, "top", 0, "most links of a left record, the best ones, with --match all")
+	flags.BoolVar(&f.probability, "probability", false, "add a column: the probability that the link is right, as far as the data tell")
+}
+
+// addCut adds the flags that say how sure links are.
+func (f *joinFlags) addCut(flags *pflag.FlagSet) {
 	flags.StringVar(&f.threshold, "threshold", "auto", "least similarity of a link, or auto: by the data")
 	flags.Float64Var(&f.precision, "precision", 0, "instead of a threshold: the `share` of the links that should be right, as far as the data tell")
 	flags.StringVar(&f.model, "model", "", "`file` of a model of alike learn, which sets columns, weights and decision")
-	flags.IntVar(&f.top, "top", 0, "most links of a left record, the best ones, with --match all")
-	flags.BoolVar(&f.probability, "probability", false, "add a column: the probability that the link is right, as far as the data tell")
 }
 
 // addWith adds the flag of what lists have besides.
@@ -94,12 +101,25 @@ const pairsOnPage = 300
 
 // addTables adds the flags that say how tables are read and which pairs may be links.
 func (f *joinFlags) addTables(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&f.fields, "field", nil, "`column` to compare, NAME or LEFT=RIGHT, with its weight and tokens if wanted: NAME:2:words; repeatable (default: all that correspond)")
+	f.addFields(flags)
 	flags.StringVar(&f.leftID, "left-id", "", "`column` with the ids of LEFT; - numbers the rows (default: id, else the first column of several)")
 	flags.StringVar(&f.rightID, "right-id", "", "`column` with the ids of RIGHT")
 	f.match = choose(linkage.Mutual, linkage.OneToOne, linkage.Best, linkage.All)
 	flags.Var(&f.match, "match", "which pairs may be links: mutual, one-to-one, best or all")
 	sayDefault(flags, "match", f.match.value+"; within one table all; with --model that of the model")
+	f.addReading(flags)
+	flags.StringVar(&f.work, "work", "", "`folder` for data that go to disk; after a kill the same command continues from there (default: a temporary one)")
+	flags.BoolVar(&f.fresh, "fresh", false, "start over, whatever the --work folder holds")
+	flags.BoolVar(&f.quiet, "quiet", false, "nothing on standard error but errors")
+}
+
+// addFields adds the flag of the columns that are compared.
+func (f *joinFlags) addFields(flags *pflag.FlagSet) {
+	flags.StringArrayVar(&f.fields, "field", nil, "`column` to compare, NAME or LEFT=RIGHT, with its weight and tokens if wanted: NAME:2:words; repeatable (default: all that correspond)")
+}
+
+// addReading adds the flags that say how tables are read, and with which memory.
+func (f *joinFlags) addReading(flags *pflag.FlagSet) {
 	flags.StringVar(&f.config, "config", "", "read choices from this JSON `file`, in place of the defaults; flags override it")
 	f.format = choose(corpus.JSONL, corpus.CSV, corpus.TSV, corpus.Parquet)
 	f.format.value = ""
@@ -109,9 +129,6 @@ func (f *joinFlags) addTables(flags *pflag.FlagSet) {
 	flags.Var(&f.onError, "on-error", onErrorHelp)
 	flags.IntVar(&f.threads, "threads", 0, "workers (default: all processors)")
 	flags.StringVar(&f.memory, "memory", "", "memory of the whole process, such as 2GiB; the tables must fit, sorting goes to temporary files (default: half of what the machine or its control group has)")
-	flags.StringVar(&f.work, "work", "", "`folder` for data that go to disk; after a kill the same command continues from there (default: a temporary one)")
-	flags.BoolVar(&f.fresh, "fresh", false, "start over, whatever the --work folder holds")
-	flags.BoolVar(&f.quiet, "quiet", false, "nothing on standard error but errors")
 }
 
 // parseField reads NAME[:WEIGHT[:TOKENS]] or LEFT=RIGHT[:WEIGHT[:TOKENS]]. If what follows a colon
@@ -147,6 +164,11 @@ func addSource(flags *pflag.FlagSet, to *[]string) {
 	flags.StringArrayVar(to, "source", nil, "of records: `column` that names the source of each; a source has a thing once, so its records are not linked; repeatable")
 }
 
+// addSummary adds the flag of the summary; about says of what it is.
+func addSummary(flags *pflag.FlagSet, to *string, about string) {
+	flags.StringVar(to, "summary", "", about+"write what was found, and how much of it is likely right, to this `file`, JSON")
+}
+
 // evidence returns how many pairs are explained.
 func (f *joinFlags) evidence() int {
 	if f.page == "" {
@@ -157,7 +179,7 @@ func (f *joinFlags) evidence() int {
 
 // reads and writes return the files besides the tables and the output.
 func (f *joinFlags) reads() []string  { return named(f.truth, f.known, f.model, f.config) }
-func (f *joinFlags) writes() []string { return named(f.page, f.plot, f.save, f.skipped) }
+func (f *joinFlags) writes() []string { return named(f.page, f.plot, f.save, f.skipped, f.summary) }
 
 func named(files ...string) []string {
 	return slices.DeleteFunc(files, func(name string) bool { return name == "" })

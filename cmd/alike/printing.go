@@ -73,11 +73,26 @@ func describeCost(s *alike.Summary) string {
 	return cost
 }
 
-func printJSON(cmd *cobra.Command, v any) error {
-	e := json.NewEncoder(cmd.OutOrStdout())
+func printJSON(cmd *cobra.Command, v any) error { return encodeJSON(cmd.OutOrStdout(), v) }
+
+// encodeJSON writes a value as JSON that people can read.
+func encodeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
 	return e.Encode(v)
+}
+
+// writeSummary writes a value as JSON to a file; "": to none.
+func writeSummary(cmd *cobra.Command, path string, v any) error {
+	if path == "" {
+		return nil
+	}
+	err := writeOutput(cmd, path, func(w io.Writer) error { return encodeJSON(w, v) })
+	if err != nil {
+		return fmt.Errorf("--summary: %w", err)
+	}
+	return nil
 }
 
 // visible returns a text with every character escaped, except line ends, that would control a

@@ -34,7 +34,7 @@ func (f *recordFlags) addSettings(flags *pflag.FlagSet) {
 }
 
 // onlyOfRecords are the flags that do not apply to texts.
-var onlyOfRecords = []string{"idf", "idf-epsilon", "idf-delta", "config", "save-config", "explain", "explain-pairs", "verbose", "probability", "top", "truth", "source", "precision", "accept"}
+var onlyOfRecords = []string{"idf", "idf-epsilon", "idf-delta", "config", "save-config", "explain", "explain-pairs", "verbose", "probability", "top", "truth", "summary", "source", "precision", "accept"}
 
 // checkTexts refuses flags about records if --records is not given.
 func (f *recordFlags) checkTexts(flags *pflag.FlagSet) error {
@@ -59,6 +59,7 @@ func sayDefaults(flags *pflag.FlagSet) {
 func (f *recordFlags) addPairs(flags *pflag.FlagSet) {
 	f.addDecision(flags)
 	flags.StringVar(&f.join.truth, "truth", "", "with --records: "+truthHelp)
+	addSummary(flags, &f.join.summary, "with --records: ")
 }
 
 // addDecision adds the flags of lists of pairs that decide which pairs are listed.
@@ -74,7 +75,7 @@ func (f *recordFlags) wanted() bool { return f.records || len(f.join.fields) > 0
 var ofRecords = []string{
 	"records", "field", "model", "output", "threshold", "id-field", "format", "max-record", "on-error", "threads", "memory", "work", "fresh", "quiet", "json", "skipped",
 	"keep", "results", "partitions", "engine", "cluster", "ids-only", "no-sync", "timings", "progress", "measure", "repetitions", "candidates", "recall",
-	"idf", "idf-epsilon", "idf-delta", "config", "save-config", "explain", "explain-pairs", "verbose", "probability", "top", "truth", "source", "precision", "accept",
+	"idf", "idf-epsilon", "idf-delta", "config", "save-config", "explain", "explain-pairs", "verbose", "probability", "top", "truth", "summary", "source", "precision", "accept",
 }
 
 // notOfRecords says why other flags do not apply, if the reason is not that they are about texts.

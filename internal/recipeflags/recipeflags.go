@@ -43,6 +43,7 @@ var names = map[string]setting.Name{
 	"permutations":     setting.Permutations,
 	"preset":           setting.Preset,
 	"recall":           setting.Recall,
+	"unique":           setting.Unique,
 	"refresh":          setting.Refresh,
 	"repetitions":      setting.Repetitions,
 	"rows":             setting.Rows,

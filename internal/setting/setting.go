@@ -72,6 +72,7 @@ const (
 	Tokens          Name = "Tokens"
 	Top             Name = "Top"
 	Truth           Name = "Truth"
+	Unique          Name = "Unique"
 	Verify          Name = "Verify"
 	Window          Name = "Window"
 	WindowDocs      Name = "WindowDocs"
@@ -84,7 +85,7 @@ var Names = []Name{
 	Banding, Bits, BucketCap, Candidates, Containment, Distance, Field, Fold, Format, Fresh, Hash, Header, IDF, IDField,
 	Keep, Keys, Late, Match, MaxRecord, Measure, Memory, MinBands, MinLength, Model, NGram, NoSync, Normalize, OnError,
 	Permutations, Pipe, Precision, Preset, Recall, Refresh, Repetitions, Rows, Scheme, Seed, Shared, ShingleHash, Source, Star,
-	StopWords, StripDiacritics, TagPrefix, TextField, Threshold, Tokens, Top, Truth, Verify, Window, WindowDocs, With,
+	StopWords, StripDiacritics, TagPrefix, TextField, Threshold, Tokens, Top, Truth, Unique, Verify, Window, WindowDocs, With,
 	Work,
 }
 

@@ -36,9 +36,10 @@ type Chosen struct {
 }
 
 // Choose chooses the columns to compare, from samples of two tables or, if both are the same, of one. sources are columns
-// that name the source of a record; of one table such a column is found if there are none. O(values, and see derivedColumns
-// and information).
-func Choose(left, right *Sample, sources []string) Chosen {
+// that name the source of a record; of one table such a column is found if there are none. table is a column of the only
+// table that names the table which a record was in before, "" if there is none: it is not compared, and may be found to name
+// sources. O(values, and see derivedColumns and information).
+func Choose(left, right *Sample, sources []string, table string) Chosen {
 	one := left == right
 	l := profiles(left)
 	r := l
@@ -55,8 +56,11 @@ func Choose(left, right *Sample, sources []string) Chosen {
 	for _, p := range pairs {
 		if a, b := &l[p[0]], &r[p[1]]; a.name != left.ID && b.name != right.ID {
 			why := useless(a, b)
-			if slices.Contains(sources, a.name) {
+			switch {
+			case slices.Contains(sources, a.name):
 				why = namesSource
+			case len(sources) > 0 && table != "" && a.name == table:
+				why = namesTable
 			}
 			candidates = append(candidates, columnPair{p, min(telling(a), telling(b)), why})
 		}
@@ -66,6 +70,7 @@ func Choose(left, right *Sample, sources []string) Chosen {
 	if one && len(sources) == 0 {
 		chosen.Sources = chooseSource(candidates, &sampledColumns{left: left.Rows, right: right.Rows, one: true}, l)
 	}
+	leaveOutTable(candidates, l, table)
 	mostTelling(candidates, &sampledColumns{left: left.Rows, right: right.Rows, one: one})
 	for _, p := range candidates {
 		a, b := &l[p.at[0]], &r[p.at[1]]
@@ -114,6 +119,18 @@ func leaveOutDerived(columns []columnPair, left, right *Sample) {
 	for i, c := range usable {
 		if inLeft[i] != "" && inRight[i] != "" {
 			c.useless = inLeft[i]
+		}
+	}
+}
+
+// leaveOutTable marks the column that names the table of a record, if there is one and it was not found to name sources.
+func leaveOutTable(columns []columnPair, profiles []profile, table string) {
+	if table == "" { // also the name of a column without one
+		return
+	}
+	for _, c := range usableOf(columns) {
+		if profiles[c.at[0]].name == table {
+			c.useless = namesTable
 		}
 	}
 }

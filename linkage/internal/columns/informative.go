@@ -91,14 +91,14 @@ type wordColumn struct {
 func (s *sampledColumns) allWords(cutter *record.Cutter) []wordColumn {
 	columns := make([]wordColumn, len(s.pairs))
 	for k := range columns {
-		columns[k] = s.words(cutter, k)
+		columns[k] = s.words(cutter, k, record.Words)
 	}
 	return columns
 }
 
-// words returns the words of the pair k of columns.
-func (s *sampledColumns) words(cutter *record.Cutter, k int) wordColumn {
-	left, right := rowsByWord(cutter, s.left, s.pairs[k][0]), rowsByWord(cutter, s.right, s.pairs[k][1])
+// words returns the words of the pair k of columns, cut by a kind.
+func (s *sampledColumns) words(cutter *record.Cutter, k int, kind record.Kind) wordColumn {
+	left, right := rowsByWord(cutter, s.left, s.pairs[k][0], kind), rowsByWord(cutter, s.right, s.pairs[k][1], kind)
 	number := func(word uint64) int { return len(left[word]) * len(right[word]) }
 	var words []uint64
 	for word := range left {
@@ -135,11 +135,11 @@ func (s *sampledColumns) words(cutter *record.Cutter, k int) wordColumn {
 }
 
 // rowsByWord returns the rows that have each word in a column, ascending.
-func rowsByWord(cutter *record.Cutter, rows [][][]byte, column int) map[uint64][]uint32 {
+func rowsByWord(cutter *record.Cutter, rows [][][]byte, column int, kind record.Kind) map[uint64][]uint32 {
 	of := map[uint64][]uint32{}
 	var words []uint64
 	for i, row := range rows {
-		words, _ = cutter.Cut(words[:0], row[column], record.Words)
+		words, _ = cutter.Cut(words[:0], row[column], kind)
 		slices.Sort(words)
 		for _, w := range slices.Compact(words) {
 			of[w] = append(of[w], uint32(i))

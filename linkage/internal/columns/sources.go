@@ -33,12 +33,14 @@ func findSourceColumn(s *sampledColumns, profiles []profile) int {
 			continue
 		}
 		if columns == nil {
-			columns = s.allWords(record.NewCutter())
+			cutter := record.NewCutter()
+			for k, at := range s.pairs { // cut as they are compared: dates of several forms agree
+				columns = append(columns, s.words(cutter, k, profiles[at[0]].kind))
+			}
 		}
 		others := make([]wordColumn, 0, len(columns)-1)
 		others = append(append(others, columns[:k]...), columns[k+1:]...)
-		likely := s.likely(others)
-		likely = likely[:min(len(likely), likelyForSource)]
+		likely := s.surest(others, likelyForSource)
 		value := func(row uint32) string { return string(s.left[row][at[0]]) }
 		count := map[string]float64{}
 		for row := range s.left {
@@ -125,8 +127,9 @@ func (s *Sources) OfLeft() []uint32 {
 	return s.left
 }
 
-// Why a column that names sources is not compared: the user says so, or the data show it.
+// Why a column that names sources or tables is not compared: the user says so, or the data show it.
 const (
 	namesSource  = "names the source of a record"
+	namesTable   = "names the table of a record"
 	sourceReason = namesSource + ", and no source has a thing twice: records of one source are not linked"
 )

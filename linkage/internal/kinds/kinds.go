@@ -8,6 +8,7 @@
 package kinds
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"math"
@@ -69,7 +70,25 @@ func NewPatterns(columns int, pairs []uint8) *Patterns {
 		p.of[i] = k
 	}
 	p.total = float64(len(p.of))
+	p.sort()
 	return p
+}
+
+// sort puts patterns into an order that does not depend on that of pairs, so that neither do the starts of a fit.
+func (p *Patterns) sort() {
+	order, place := make([]int, len(p.list)), make([]int32, len(p.list))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return bytes.Compare(p.list[i].grades, p.list[j].grades) })
+	sorted := make([]pattern, len(order))
+	for at, i := range order {
+		sorted[at], place[i] = p.list[i], int32(at)
+	}
+	p.list = sorted
+	for i, k := range p.of {
+		p.of[i] = place[k]
+	}
 }
 
 const (
@@ -77,7 +96,7 @@ const (
 	// on each other a little, but these tell nothing new.
 	mostKinds = 10
 	// trials is the number of starts; shortSteps of each are enough to tell the best.
-	trials     = 4
+	trials     = 8
 	shortSteps = 15
 	longSteps  = 60
 	// pseudo is a count that is added to each grade, so that none has the frequency 0.

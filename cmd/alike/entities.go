@@ -1,0 +1,166 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"github.com/alike-dev/alike"
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/linklist"
+	"github.com/alike-dev/alike/linkage"
+)
+
+const entitiesHelp = `Find the records of any number of tables that are one thing: one person, product or
+place. Records of one table may be one thing too, unless --unique names the table.
+
+Columns meet by name; what a table lacks is a missing value. Records are compared and
+grouped as alike dedup --records does: the records of an entity hold together by all that
+is known of their pairs, and not because a chain connects them.
+
+The output is CSV: table,id,entity,probability, a line for each record, in the order of
+the tables. An entity is named by its least record, by table and id, whatever the order of
+records. Its probability is that of its weakest join; 1 if it has one record only. Nothing is
+removed. --json, or a FILE named .jsonl, has an object a line; .parquet is Parquet.`
+
+const entitiesExamples = `  alike entities patients.csv visits.csv register.parquet -o entities.csv
+  alike entities a.csv b.csv c.csv --unique a.csv,c.csv --summary summary.json -o entities.csv`
+
+// entityFlags say how entities are found.
+type entityFlags struct {
+	joinFlags
+	unique []string
+}
+
+func newEntities() *cobra.Command {
+	var flags entityFlags
+	cmd := &cobra.Command{
+		Use:     "entities TABLE... [-o FILE]",
+		Short:   "Find the records of several tables that are one thing",
+		Long:    entitiesHelp,
+		Example: entitiesExamples,
+		Args:    atLeastOne("name one or more tables"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return flags.run(cmd, args) },
+	}
+	flags.add(cmd)
+	return cmd
+}
+
+func (f *entityFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVarP(&f.output, "output", "o", "", "`file` for the entities (default: standard output)")
+	flags.StringSliceVar(&f.unique, "unique", nil, "`tables` that have each thing once, separated by commas")
+	flags.StringVar(&f.leftID, "id-field", "", "`column` with the ids, in the tables that have it; - numbers the rows (default: id, else the first column of several)")
+	f.match = choose(linkage.All)
+	f.addFields(flags)
+	f.addReading(flags)
+	addSkipped(flags, &f.skipped)
+	f.addCut(flags)
+	f.weigh.add(flags)
+	addSummary(flags, &f.summary, "")
+	flags.BoolVar(&f.explain, "explain", false, "print how much each column says to standard error")
+	flags.BoolVar(&f.verbose, "verbose", false, "print how candidates were found, and at what cost, to standard error")
+	flags.BoolVar(&f.json, "json", false, "JSON on standard output")
+	flags.BoolVar(&f.quiet, "quiet", false, "nothing on standard error but errors")
+	flags.SortFlags = false
+	completeChoices(cmd)
+}
+
+func (f *entityFlags) run(cmd *cobra.Command, args []string) (err error) {
+	c, err := f.joinConfig(cmd, args[:1])
+	if err != nil {
+		return err
+	}
+	if c.Corpus.Visit, err = keepApart(append(f.writes(), cmp.Or(f.output, "-")), append(f.reads(), args...)); err != nil {
+		return err
+	}
+	format, err := f.linkFormat()
+	if err != nil {
+		return err
+	}
+	skipped := f.skipping(cmd, &c)
+	defer func() { err = skipped.end(err) }()
+	e, err := alike.FindEntities(cmd.Context(), args, f.unique, c)
+	if err != nil {
+		return err
+	}
+	if err := writeOutput(cmd, f.output, func(w io.Writer) error { return writeEntities(w, e.Records, format) }); err != nil {
+		return err
+	}
+	if err := writeSummary(cmd, f.summary, e); err != nil {
+		return err
+	}
+	stderr := f.stderr(cmd)
+	tellEntitiesOf(stderr, e)
+	if err := f.tellChoices(cmd, stderr, c, e.Join); err != nil {
+		return err
+	}
+	if e.Skipped > 0 {
+		return errSkipped
+	}
+	return nil
+}
+
+// writeEntities writes which entity each record belongs to.
+func writeEntities(out io.Writer, records []alike.EntityRecord, format corpus.Format) error {
+	columns := []linklist.Column{{Name: "table"}, {Name: "id"}, {Name: "entity"}, {Name: "probability", Number: true}}
+	row := func(r *alike.EntityRecord) []string {
+		return []string{r.Table, r.ID, r.Entity, strconv.FormatFloat(r.Probability, 'f', 6, 64)}
+	}
+	var w linklist.Writer
+	if format == corpus.Parquet {
+		bytes := make([]bool, len(columns))
+		for i := range records {
+			for j, value := range row(&records[i]) {
+				bytes[j] = bytes[j] || !utf8.ValidString(value)
+			}
+		}
+		w = linklist.NewParquet(out, columns, bytes)
+	} else {
+		if err := linklist.WriteHeader(out, linklist.Format(format), columns); err != nil {
+			return err
+		}
+		w = linklist.New(out, linklist.Format(format), columns)
+	}
+	for i := range records {
+		if err := w.Write(row(&records[i])); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
+}
+
+// tellEntitiesOf describes entities.
+func tellEntitiesOf(w io.Writer, e *alike.Entities) {
+	fmt.Fprintf(w, "%s of %s records\n", counted(e.Entities, "entity", "entities"), humanize.Comma(int64(len(e.Records))))
+	fmt.Fprint(w, &e.Report)
+	var largest []string
+	for _, l := range e.Largest[:min(namedEntities, len(e.Largest))] {
+		largest = append(largest, fmt.Sprintf("%s of %s (probability %.3f)", fault.Shown(l.Entity), count(int64(l.Records), "record"), l.Probability))
+	}
+	if len(largest) > 0 {
+		fmt.Fprintf(w, "largest entities: %s\n", strings.Join(largest, ", "))
+	}
+	if e.Doubtful > 0 {
+		fmt.Fprintf(w, "alike: in %s most pairs of records are, by themselves, more likely wrong than right: look at them before you use the result\n",
+			counted(e.Doubtful, "entity", "entities"))
+	}
+	if !linkage.Tells(e.ExpectedPrecision) || e.ExpectedPrecision[0] < 0.5 {
+		fmt.Fprintln(w, "alike: the data do not tell which records are one thing: less than half of the links may be right; what helps: --unique TABLES, labels, --precision 0.9")
+	}
+}
+
+// counted returns a number with what it counts.
+func counted(n int, one, several string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return humanize.Comma(int64(n)) + " " + several
+}

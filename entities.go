@@ -1,0 +1,128 @@
+package alike
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/linkage"
+)
+
+// Entities are the things of which the records of several tables tell, see FindEntities.
+type Entities struct {
+	linkage.Report
+	Records  []EntityRecord  `json:"-"` // of all tables, in the order of the tables and of their records
+	Entities int             `json:"entities"`
+	Largest  []LargestEntity `json:"largest_entities,omitempty"` // at most 10, the largest first
+	// Doubtful is the number of entities of which most pairs of records are, by themselves, more likely wrong than right.
+	Doubtful int         `json:"doubtful_entities,omitempty"`
+	Join     *JoinResult `json:"-"` // of the tables as one
+}
+
+// An EntityRecord says to which entity a record belongs.
+type EntityRecord struct {
+	Table, ID   string
+	Entity      string  // the table and the id of its least record, by table and then by id
+	Probability float64 // that the records of the entity are one thing: that of the weakest join between them; 1 of one record
+}
+
+// A LargestEntity is one of the largest entities.
+type LargestEntity struct {
+	Entity      string  `json:"entity"`
+	Records     int     `json:"records"`
+	Probability float64 `json:"probability"`
+}
+
+// FindEntities finds the records of any number of tables that are one thing, within tables too. Columns meet by name. In
+// the tables of unique each thing is at most once: their records are neither linked nor in one entity with each other.
+// config says how records are compared and decided; its Left, Right, Match, Sources, Work and Clusters are not used, and
+// LeftID is the column of the ids in the tables that have it. The tables are written as one into a temporary file, which
+// takes about as much disk as they do as CSV.
+func FindEntities(ctx context.Context, tables, unique []string, config JoinConfig) (_ *Entities, err error) {
+	folder, err := os.MkdirTemp("", "alike-entities-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	skips := 0
+	stack := &linkage.Stack{Tables: tables, ID: config.LeftID, Unique: unique, Corpus: config.Corpus, Skipped: func(p *corpus.Problem) error {
+		if skips++; config.Fail {
+			return p
+		}
+		if config.OnSkip != nil {
+			config.OnSkip(p)
+		}
+		return nil
+	}}
+	all, err := stack.Write(ctx, func(table int) (io.WriteCloser, error) {
+		file, err := os.Create(filepath.Join(folder, fmt.Sprintf("%06d.csv", table)))
+		return buffered{bufio.NewWriterSize(file, 1<<20), file}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	config.Left, config.Right, config.LeftID, config.Table = folder, "", all.ID, all.Table
+	config.Copies[0] = linkage.Original{Name: "the tables"}
+	config.Corpus = corpus.Options{Format: corpus.CSV, MaxRecord: config.Corpus.MaxRecord}
+	config.Match, config.Work, config.Sources, config.Clusters, config.Even = linkage.All, "", nil, true, true
+	if len(unique) > 0 {
+		config.Sources = []string{all.Unique}
+	}
+	r, err := linkage.Join(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	r.Skipped += skips
+	return entitiesOf(r, all), r.Finish()
+}
+
+// buffered is a file that is written in large pieces.
+type buffered struct {
+	*bufio.Writer
+	file *os.File
+}
+
+func (b buffered) Close() error { return errors.Join(b.Flush(), b.file.Close()) }
+
+// entitiesOf names the entities of a join of several tables as one.
+func entitiesOf(r *JoinResult, all *linkage.Stacked) *Entities {
+	r.Unused = slices.DeleteFunc(r.Unused, func(u linkage.Unused) bool { return u.Name == all.Unique || u.Name == all.Table })
+	e := &Entities{Report: r.Report, Records: make([]EntityRecord, r.Left), Join: r}
+	for row := range e.Records {
+		of := &e.Records[row]
+		of.Table, of.ID = all.Of(row, r.ID(row))
+		of.Entity, of.Probability = of.Table+":"+of.ID, 1
+	}
+	e.Entities = r.Left
+	if r.Entities == nil { // there are no records
+		return e
+	}
+	for i := range r.Entities.Clusters {
+		c := &r.Entities.Clusters[i]
+		least := slices.MinFunc(c.Members, func(a, b uint32) int {
+			x, y := &e.Records[a], &e.Records[b]
+			return cmp.Or(cmp.Compare(x.Table, y.Table), cmp.Compare(x.ID, y.ID))
+		})
+		name := e.Records[least].Table + ":" + e.Records[least].ID
+		for _, m := range c.Members {
+			e.Records[m].Entity, e.Records[m].Probability = name, c.Probability
+		}
+		e.Entities -= len(c.Members) - 1
+		if 2*c.Believed < c.Pairs() {
+			e.Doubtful++
+		}
+		e.Largest = append(e.Largest, LargestEntity{name, len(c.Members), c.Probability})
+	}
+	slices.SortStableFunc(e.Largest, func(x, y LargestEntity) int {
+		return cmp.Or(cmp.Compare(y.Records, x.Records), cmp.Compare(x.Entity, y.Entity))
+	})
+	e.Largest = e.Largest[:min(largestEntities, len(e.Largest))]
+	return e
+}
