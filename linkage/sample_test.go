@@ -30,7 +30,7 @@ func TestASampleIsOfTheWholeTable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, n := range []int{40, 100, 5000} {
+		for _, n := range []int{60, 100, 5000} {
 			rows, err := s.sample(t.Context(), n)
 			if err != nil {
 				t.Fatal(err)
@@ -45,7 +45,7 @@ func TestASampleIsOfTheWholeTable(t *testing.T) {
 				quarters[i/250]++
 			}
 			for q := range 4 {
-				if quarters[q] < len(rows)/8 {
+				if quarters[q] < len(rows)/10 {
 					t.Errorf("%s: of a sample of %d, quarter %d has %d", filepath.Base(table), n, q, quarters[q])
 				}
 			}
