@@ -10,6 +10,35 @@ import (
 	"github.com/alike-dev/alike/linkage/internal/columns"
 )
 
+// Chosen says what a join compares, and how records are named.
+type Chosen struct {
+	Fields          []Field  // weight and tokens are settled
+	LeftID, RightID string   // columns; corpus.NoID: the number of the record
+	With            []string // columns of both tables that are passed through
+	Unused          []Unused
+	Notes           []string // what is unusual in the first records of the tables
+}
+
+// Choose returns what a join would compare. It reads the beginnings of the tables.
+func Choose(ctx context.Context, c Config) (*Chosen, error) {
+	if err := c.complete(); err != nil {
+		return nil, err
+	}
+	left, right, err := findTables(ctx, &c)
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{}
+	if err := chooseColumns(ctx, &c, left, right, r); err != nil {
+		return nil, err
+	}
+	chosen := &Chosen{LeftID: left.options.IDField, RightID: right.options.IDField, With: c.With, Unused: r.Unused, Notes: r.Notes}
+	for _, column := range r.Columns {
+		chosen.Fields = append(chosen.Fields, column.Field)
+	}
+	return chosen, nil
+}
+
 // sampleRows is the number of first rows of a table that show what its columns hold.
 const sampleRows = 5000
 

@@ -6,6 +6,11 @@ import (
 	"github.com/alike-dev/alike/linkage/internal/compare"
 )
 
+// manyRecords is the number of records above which candidates are the pairs that share a key, and not the most
+// similar pairs. If the configuration asks for the latter all the same, their similarity is that of words only: among
+// so many records there are enough that share a word, and grams cost ten times as much.
+const manyRecords = 30_000
+
 // limits are the sizes from which a join takes another way, and what tests watch. The zero value of a field is the
 // default; only tests have others.
 type limits struct {

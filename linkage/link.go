@@ -4,12 +4,20 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/linkage/internal/columns"
+	"github.com/alike-dev/alike/linkage/internal/compare"
 	"github.com/alike-dev/alike/linkage/internal/decide"
+	"github.com/alike-dev/alike/linkage/internal/entities"
+	"github.com/alike-dev/alike/linkage/internal/explain"
 	"github.com/alike-dev/alike/linkage/internal/find"
 	"github.com/alike-dev/alike/linkage/internal/held"
 	"github.com/alike-dev/alike/linkage/internal/judge"
+	"github.com/alike-dev/alike/linkage/internal/model"
+	"github.com/alike-dev/alike/measure"
+	"github.com/alike-dev/alike/record"
 )
 
 // Join finds the links between two tables, or within one. The links are the same for any number of threads.
@@ -100,4 +108,182 @@ func choose(ctx context.Context, c *Config, e *judge.Examiner, known *known, t *
 		r.Evidence = evidence(c, e, t, r.Columns, edges, least)
 	}
 	return nil
+}
+
+// allowed returns, ascending, the candidates that a match rule allows to be links, given their probabilities and ranks.
+func allowed(e *judge.Examiner, rule Match, probability, rank []float64) (edges []int, of Assignment) {
+	g := e.Graph()
+	switch rule {
+	case Mutual:
+		return g.Mutual(rank, e.Found.Wholes), of
+	case OneToOne:
+		return decide.OneToOne(g, probability, rank, e.Found.Wholes)
+	case Best:
+		return decide.Best(g, rank, e.Found.Wholes), of
+	}
+	edges = make([]int, len(g.Pairs))
+	for i := range edges {
+		edges[i] = i
+	}
+	return edges, of
+}
+
+// considered returns some candidates as Result.Considered has them.
+func considered(e *judge.Examiner, t *held.Tables, edges []int) (list []Considered) {
+	for _, i := range edges {
+		p := e.Found.Pairs[i]
+		list = append(list, Considered{t.Left.ID(int(p.A)), t.Other().ID(int(p.B)), e.Probability[i]})
+	}
+	return list
+}
+
+// cut keeps the edges that the configuration accepts. It also returns the least probability of a link or, if the
+// configuration has a threshold, the least similarity.
+func cut(c *Config, e *judge.Examiner, edges []int) ([]int, float64, error) {
+	probability := e.Probability
+	switch {
+	case c.Threshold > 0:
+		t, err := measure.NewThreshold(c.scale().Measure, c.Threshold)
+		return slices.DeleteFunc(edges, func(i int) bool { return !e.Matchers[0].Reaches(e.Found.Pairs[i], t) }), c.Threshold, err
+	case c.Precision > 0:
+		edges, least := decide.Precise(edges, probability, c.Precision)
+		return edges, least, nil
+	case c.Model != nil:
+		return decide.Probable(edges, probability, c.Model.Threshold), c.Model.Threshold, nil
+	}
+	least := decide.Balance(edges, probability)
+	return decide.Probable(edges, probability, least), least, nil
+}
+
+// linksOf returns some candidates as links, with the first values that were kept.
+func linksOf(e *judge.Examiner, t *held.Tables, edges []int, with int) Links {
+	pairs, probability := make([]compare.Pair, len(edges)), make([]float64, len(edges))
+	for i, edge := range edges {
+		pairs[i], probability[i] = e.Found.Pairs[edge], e.Probability[edge]
+	}
+	comparer, matchers := e.Comparer, e.Matchers
+	return Links{len(edges), func(from, to int) []Link {
+		some := make([]Link, to-from)
+		// There is no error, because the context never ends.
+		_ = comparer.EachSimilarities(context.Background(), matchers, pairs[from:to], func(i int, of []float64, similarity float64) {
+			some[i] = linkOf(t, pairs[from+i], of, similarity, with)
+			some[i].Probability = probability[from+i]
+		})
+		return some
+	}}
+}
+
+// linkOf returns a pair as a link. with is the number of values to copy from either record.
+func linkOf(t *held.Tables, p compare.Pair, of []float64, similarity float64, with int) Link {
+	other := t.Other()
+	link := Link{
+		A: t.Left.ID(int(p.A)), B: other.ID(int(p.B)), RowA: t.Left.Number(int(p.A)), RowB: other.Number(int(p.B)),
+		Similarity: similarity, Fields: of,
+	}
+	for w := range with {
+		link.WithA = append(link.WithA, t.Left.Kept(int(p.A), w, len(t.Kept)))
+		link.WithB = append(link.WithB, other.Kept(int(p.B), w, len(t.Kept)))
+	}
+	return link
+}
+
+// describeColumns fills in how the columns were used.
+func describeColumns(list []Column, t *find.Finder, e *judge.Examiner) {
+	c, probability, m := e.Sample, e.Sampled, e.Model
+	for f := range list {
+		col := &list[f]
+		col.Share = m.Share[f]
+		for side, table := range []*record.Table{t.Left, t.Right} {
+			if table == nil {
+				col.Filled[side] = col.Filled[0]
+				continue
+			}
+			filled, all := 0, t.Records[side]
+			if t.Sieved.Is(side) {
+				filled = t.Sieved.Rest.Filled[f]
+			}
+			for i := range table.Rows() {
+				if table.Cells(i)[f] > 0 {
+					filled++
+				}
+			}
+			col.Filled[side] = float64(filled) / float64(max(1, all))
+		}
+		var match, other, matches, others, told float64
+		for i, p := range probability {
+			l := c.Levels[i*c.Width+f]
+			if l == compare.Missing {
+				continue
+			}
+			s := float64(min(l, compare.Equal)-1) / 10
+			match, matches = match+p*s, matches+p
+			other, others = other+(1-p)*s, others+1-p
+			told += p * m.Evidence[f*compare.Levels+int(l)]
+		}
+		if matches > 0 {
+			col.Agreement, col.Information = match/matches, told/matches
+		}
+		if others > 0 {
+			col.Chance = other / others
+		}
+	}
+}
+
+// evidence explains some candidates. links are the candidates that are links, ascending; least is the probability or
+// similarity from which candidates are links.
+func evidence(c *Config, e *judge.Examiner, t *held.Tables, compared []Column, links []int, least float64) Evidence {
+	o := explain.Options{Pairs: c.Evidence, Columns: namesOf(compared), ByWhole: c.Threshold > 0, Repetitions: c.Repetitions}
+	if c.Model != nil {
+		o.Weights = c.Model.Weights
+	}
+	return explain.Find(e, t, links, least, o)
+}
+
+// namesOf returns compared columns without how they were used.
+func namesOf(compared []Column) (list []columns.Column) {
+	for _, c := range compared {
+		list = append(list, columns.Column{Left: c.Left, Right: c.Right, Kind: c.Tokens})
+	}
+	return list
+}
+
+// clustersOf groups the records of the only table. Without a rule of the configuration the cut has the best expected F1
+// of the closed clusters.
+func clustersOf(ctx context.Context, c *Config, e *judge.Examiner, records int, edges []int) (*Entities, error) {
+	g := &entities.Graph{Records: records, Pairs: make([]entities.Pair, len(e.Found.Pairs)), Sources: e.Sources.OfLeft()}
+	for i, p := range e.Found.Pairs {
+		g.Pairs[i] = entities.Pair{A: p.A, B: p.B, Evidence: model.LogOdds(e.Probability[i])}
+		if c.Threshold > 0 { // it decides about each pair: no link is evidence against, and nothing else is for
+			g.Pairs[i].Evidence = min(g.Pairs[i].Evidence, -1)
+		}
+	}
+	if c.Threshold > 0 {
+		for _, i := range edges {
+			g.Pairs[i].Evidence = max(1, model.LogOdds(e.Probability[i]))
+		}
+	}
+	o := entities.Options{Precision: c.Precision, Even: c.Even, Threads: c.Threads}
+	if c.Model != nil && c.Threshold == 0 && c.Precision == 0 {
+		least := max(entities.Least, model.LogOdds(c.Model.Threshold))
+		o.Cut = &least
+	}
+	return entities.Find(ctx, g, o)
+}
+
+// heldBy returns what clusters hold, and how many of the links among that are expected to be right.
+func heldBy(clusters *Entities, e *judge.Examiner, links []int) decide.Held {
+	of := clusters.Of(e.Found.Left)
+	held := decide.Held{Pairs: clusters.Pairs}
+	within := func(i int) bool { p := e.Found.Pairs[i]; return of[p.A] >= 0 && of[p.A] == of[p.B] }
+	for _, i := range links {
+		if within(i) {
+			held.Links += e.Probability[i]
+		}
+	}
+	for i, p := range e.Probability {
+		if p < 0.5 && within(i) {
+			held.Rejected += 1 - p
+		}
+	}
+	return held
 }

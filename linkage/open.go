@@ -3,12 +3,17 @@ package linkage
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 
+	"github.com/alike-dev/alike/candidates"
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/linkage/internal/find"
+	"github.com/alike-dev/alike/linkage/internal/held"
+	"github.com/alike-dev/alike/linkage/internal/memory"
+	"github.com/alike-dev/alike/linkage/internal/steps"
 )
 
 // openTables reads the tables, and begins the result.
@@ -29,6 +34,38 @@ func openTables(ctx context.Context, c *Config, keep bool) (*find.Finder, *Resul
 		return nil, nil, errors.Join(err, f.Memory.Close(), f.Steps.Log.Close(false))
 	}
 	return f, r, nil
+}
+
+// newFinder returns what finds candidates in tables that are not read yet.
+func newFinder(c *Config) *find.Finder {
+	f := &find.Finder{
+		Tables: &held.Tables{}, Threads: c.Threads, Method: c.search(), WordsFrom: c.limits.many,
+		Memory: memory.New(c.Work, c.Memory, c.Threads), Steps: &steps.Keeper{},
+	}
+	if c.bySimilarity() {
+		f.WordsFrom = math.MaxInt
+	}
+	return f
+}
+
+// search returns how similar records are found.
+func (c *Config) search() candidates.Config {
+	s := candidates.Config{
+		Method: candidates.TopK, Measure: c.scale().Measure, Both: true, Recall: c.Recall, Unfiltered: c.limits.unfiltered, Threads: c.Threads,
+	}
+	if !c.bySimilarity() {
+		return s
+	}
+	s.MinSimilarity = c.Threshold
+	switch c.Candidates {
+	case LSH:
+		s.Method = candidates.Bands
+	case Exact:
+		s.Method = candidates.Exact
+	default:
+		s.Method = candidates.Auto
+	}
+	return s
 }
 
 // findTables finds the tables, which are the same for one, and completes and checks Config.With.

@@ -98,6 +98,16 @@ func findSource(ctx context.Context, input, id string, o corpus.Options) (*sourc
 	return s, nil
 }
 
+// Columns returns the names of a table's columns, and of the column that Join takes for the ids, given id (see
+// Config.LeftID); "" if records are named by their numbers.
+func Columns(ctx context.Context, table, id string, o corpus.Options) (columns []string, idColumn string, err error) {
+	s, err := findSource(ctx, table, id, o)
+	if err != nil {
+		return nil, "", err
+	}
+	return s.columns, s.id, nil
+}
+
 // checkEncoding refuses a table that seems to be UTF-16.
 func (s *source) checkEncoding() error {
 	first := s.columns[0]
