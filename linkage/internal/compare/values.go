@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/internal/weighing"
+	"github.com/alike-dev/alike/linkage/internal/closeness"
 	"github.com/alike-dev/alike/record"
 )
 
@@ -15,6 +16,35 @@ type column struct {
 	rarity  []Level  // of each value: the rarity of two equal values
 	values  int      // number of rows that have a value
 	scale   weighing.Scale
+	near    *closeness.Scale // nil: values have no distances
+	at      []float64        // coordinate of each value
+	sided   bool             // it matters whether the right value is the larger one, since there are two tables
+}
+
+// measure sets the coordinates of values.
+func (c *column) measure() {
+	if c.near = closeness.NewScale(c.Points(), c.Counts()); c.near == nil {
+		return
+	}
+	c.at = make([]float64, c.Len())
+	for v, point := range c.Points() {
+		c.at[v] = c.near.Coordinate(point)
+	}
+}
+
+// closer returns the level of two values that are near each other and have at most a similarity of this level; else the level.
+func (c *column) closer(a, b uint32, l Level) Level {
+	if l >= Near || c.near == nil {
+		return l
+	}
+	step := Level(c.near.Step(c.at[a], c.at[b]))
+	switch {
+	case step == 0:
+		return l
+	case c.sided && c.at[b] < c.at[a]:
+		return firstClose + closeness.Steps + step - 1
+	}
+	return firstClose + step - 1
 }
 
 // weigh sets the data about a value from the weights of all tokens in the column.
@@ -79,13 +109,13 @@ func (c *column) level(a, b uint32, common uint64) Level {
 	case a == b:
 		return Equal + c.rarity[a]
 	case common == 0:
-		return LevelOf(0)
+		return c.closer(a, b, LevelOf(0))
 	}
 	l := LevelOf(c.shared(a, b, common))
 	if l == Equal || c.Same(a, b) {
 		return Equal + c.rarityOf(a, b)
 	}
-	return l
+	return c.closer(a, b, l)
 }
 
 // rarityOf returns the rarity of two values with the same tokens, in steps of a factor of e.

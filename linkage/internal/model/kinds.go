@@ -143,17 +143,14 @@ func Grades(c *compare.Comparison, some []int) []uint8 {
 	return grades
 }
 
-// near is the least level of values that are near each other: half of what they hold is the same.
-const near = 6
-
 func appendGrades(dst []uint8, levels []compare.Level) []uint8 {
 	for _, l := range levels {
 		switch {
 		case l == compare.Missing:
 			dst = append(dst, kinds.Missing)
-		case l >= compare.Equal:
+		case compare.IsEqual(l):
 			dst = append(dst, kinds.Equal)
-		case l >= near:
+		case compare.IsNear(l):
 			dst = append(dst, kinds.Near)
 		default:
 			dst = append(dst, kinds.Far)

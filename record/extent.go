@@ -1,0 +1,82 @@
+package record
+
+import (
+	"math"
+	"strconv"
+	"time"
+)
+
+// Measured reports whether values of the kind have distances: see Column.Point.
+func (k Kind) Measured() bool { return k == Number || k == Date }
+
+// openings is the largest number of first words of a text that are an opening.
+const openings = 3
+
+// extent is what a value has besides tokens.
+type extent struct {
+	point    float64
+	openings [openings]uint64
+}
+
+// extents are those of all values of a column, as far as they are kept.
+type extents struct {
+	points   []float64
+	openings [][openings]uint64
+}
+
+// add adds the extent of the next value.
+func (e *extents) add(kind Kind, of extent, keepOpenings bool) {
+	switch {
+	case kind.Measured():
+		e.points = append(e.points, of.point)
+	case keepOpenings && kind.OfWords():
+		e.openings = append(e.openings, of.openings)
+	}
+}
+
+func (e *extents) bytes() int64 { return int64(8*cap(e.points) + 8*openings*cap(e.openings)) }
+
+// Point returns the place of a value on a line: a number, or the days of a date since 1970-01-01. NaN: the value has no
+// place, as a text among numbers, or no value of the column has one: see Kind.Measured.
+func (c *Column) Point(value uint32) float64 {
+	if c.points == nil {
+		return math.NaN()
+	}
+	return c.points[value]
+}
+
+// Points returns Point of each value; nil: no value has one. The caller must not change it.
+func (c *Column) Points() []float64 { return c.points }
+
+// Openings returns hashes of the first word of a text, its first two and its first three, 0 where it has fewer. They are
+// equal for texts that begin with the same words. Only with Numbering.Openings; else all are 0.
+func (c *Column) Openings(value uint32) (hashes [openings]uint64) {
+	if c.openings == nil {
+		return hashes
+	}
+	return c.openings[value]
+}
+
+// pointOfNumber returns the number in its canonical form.
+func pointOfNumber(canonical []byte) float64 {
+	x, err := strconv.ParseFloat(string(canonical), 64)
+	if err != nil {
+		return math.NaN()
+	}
+	return x
+}
+
+// pointOfDate returns the days since 1970 of a date in its canonical form. A day that its month does not have is one of the
+// next month.
+func pointOfDate(canonical []byte) float64 {
+	number := func(from, to int) int {
+		n := 0
+		for _, b := range canonical[from:to] {
+			n = 10*n + int(b-'0')
+		}
+		return n
+	}
+	const secondsADay = 24 * 60 * 60
+	day := time.Date(number(0, 4), time.Month(number(5, 7)), number(8, 10), 0, 0, 0, 0, time.UTC)
+	return float64(day.Unix()) / secondsADay
+}
