@@ -124,6 +124,9 @@ func (t *tables) sharing(ctx context.Context, c *Config, v *vocabulary) (*candid
 	return t.findOnce(ctx, t.search(c, 0), "pairs-0", func() (*candidates.Pairs, error) {
 		k := t.byKeys(c, v)
 		k.Frequencies, k.Unfiltered = v.frequencies, c.limits.unfiltered
+		for side, table := range t.all() {
+			k.Others[side] = t.windowKeys(table, nil)
+		}
 		t.result.Search = candidates.Summary{Method: candidates.ByKeys, Searched: int64(t.result.Left + t.result.Right)}
 		var right candidates.Items
 		if t.right != nil {
@@ -206,6 +209,7 @@ func (t *tables) closestTo(ctx context.Context, c *Config, v *vocabulary, number
 	others := t.ofSide(other, v)
 	k := t.byKeys(c, v)
 	k.Expected, k.Frequencies[1] = manyShare, v.frequencies[other]
+	k.Others = [2]candidates.OtherKeys{t.windowKeys(table, rows), t.windowKeys(t.all()[other], nil)}
 	if t.right != nil && side == other {
 		own := numberOwn(v.count, some, t.numbering.Hashes())
 		k.Items, k.Frequencies[1] = own.count, own.frequencies(k.Frequencies[1])

@@ -82,6 +82,7 @@ func (t *tables) examine(ctx context.Context, c *Config, as assumption) (*examin
 	e.around = func(ctx context.Context, c *compare.Comparison, within []compare.Pair) (*model.Surroundings, error) {
 		return t.surroundings(ctx, whole, e, c, within)
 	}
+	t.setWindows(comparer)
 	r := t.result
 	e.tell = func(note string) {
 		if !slices.Contains(r.Notes, note) { // each number of candidates has a fit of its own

@@ -85,6 +85,7 @@ func (t *tables) read(ctx context.Context, c *Config, left, right *source, sieve
 		c.OnSkip(p)
 		return nil
 	}
+	t.numbering.Openings = t.mayHaveWindows()
 	var names [2][]string
 	var kinds []record.Kind
 	for _, f := range t.result.Columns {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/linkage/internal/compare"
+	"github.com/alike-dev/alike/linkage/internal/windows"
 	"github.com/alike-dev/alike/record"
 )
 
@@ -13,8 +14,9 @@ type tables struct {
 	result      *Result
 	left, right *record.Table // right is nil for one table
 	numbering   record.Numbering
-	stored      *storedItems // of a table that is not held; nil: there is none
-	sieved      *sieved      // results about a table that is not held whole; nil: both are
+	windows     *windows.Windows // nil: no columns make windows, or a table is not held whole
+	stored      *storedItems     // of a table that is not held; nil: there is none
+	sieved      *sieved          // results about a table that is not held whole; nil: both are
 	memory      *memory
 	keeper      keeper
 	idColumns   [2]string // of the left and the right table

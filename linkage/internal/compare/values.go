@@ -21,6 +21,9 @@ type column struct {
 	sided   bool             // it matters whether the right value is the larger one, since there are two tables
 }
 
+// Scale returns the scale of distances; nil: values have none.
+func (c *column) Scale() *closeness.Scale { return c.near }
+
 // measure sets the coordinates of values.
 func (c *column) measure() {
 	if c.near = closeness.NewScale(c.Points(), c.Counts()); c.near == nil {
