@@ -31,7 +31,7 @@ const (
 	everyStep = 2
 	// most is the largest number of keys of a record: those with the least hashes, so that records which share most of their
 	// keys keep the same ones.
-	most = 128
+	most = 48
 	// unit is the information of a key that one in e records has.
 	unit = 1 << 10
 )
@@ -70,7 +70,7 @@ func New(columns []Column, records [2]int) *Windows {
 	if records[1] > 0 {
 		n = math.Sqrt(n * float64(records[1]))
 	}
-	w := &Windows{need: math.Log(max(n, 1))}
+	w := &Windows{need: math.Log(max(n, 1) / 0.5)}
 	for _, c := range slices.Concat(mostDistinct(measured, mostMeasured), mostDistinct(texts, mostTexts)) {
 		w.columns = append(w.columns, newColumn(c))
 	}
