@@ -16,6 +16,9 @@ func (t *tables) holdAll() error {
 	for f := range t.left.Columns {
 		values, tokens := t.numbering.Column(f).Sizes()
 		b += 9*int64(values) + 2*int64(tokens) // rarity and words; weights
+		if t.numbering.Column(f).Points() != nil {
+			b += 8 * int64(values) // coordinates
+		}
 		items += values
 	}
 	b += 8 * int64(t.numbering.Tokens()) // weights, and frequencies while weights are made of them

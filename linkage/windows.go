@@ -1,6 +1,9 @@
 package linkage
 
 import (
+	"context"
+	"errors"
+
 	"github.com/alike-dev/alike/candidates"
 	"github.com/alike-dev/alike/linkage/internal/compare"
 	"github.com/alike-dev/alike/linkage/internal/windows"
@@ -45,3 +48,29 @@ func (t *tables) windowKeys(table *record.Table, rows []uint32) candidates.Other
 		return func(dst []candidates.Key, i int) []candidates.Key { return keys(dst, int(rows[i])) }
 	}
 }
+
+// nearestOrClose finds candidates by similarity and, unless similarity decides, by windows too.
+func (t *tables) nearestOrClose(ctx context.Context, c *Config, whole *compare.Records, k int) (*candidates.Pairs, error) {
+	pairs, err := t.nearest(ctx, c, whole, k)
+	if err != nil || t.windows == nil || c.bySimilarity() {
+		return pairs, err
+	}
+	keys := candidates.KeysConfig{Threads: c.Threads, Memory: t.memory.sorting() / 2, Dir: t.memory, Keep: t.keeper.names()}
+	var right candidates.Items
+	for side, table := range t.all() {
+		if keys.Others[side] = t.windowKeys(table, nil); side == 1 {
+			right = noItems{table}
+		}
+	}
+	close, err := candidates.Keys(ctx, keys, noItems{t.left}, right)
+	if err != nil {
+		return nil, errors.Join(err, pairs.Close())
+	}
+	return candidates.Union(ctx, t.search(c, k), t.left.Rows(), pairs, close)
+}
+
+// noItems are records as candidates.Items of which only other keys count.
+type noItems struct{ *record.Table }
+
+func (n noItems) Len() int                            { return n.Rows() }
+func (n noItems) Append(dst []uint32, _ int) []uint32 { return dst }
