@@ -25,8 +25,8 @@ const (
 	lastK  = 160
 )
 
-// nearest finds candidates by similarity. With TopK these are the pairs in which one record is among the k
-// records that are most similar to the other.
+// nearest finds candidates by similarity and, unless similarity decides, by windows. With TopK the former are the pairs in
+// which one record is among the k records that are most similar to the other.
 func (t *tables) nearest(ctx context.Context, c *Config, whole *compare.Records, k int) (_ *candidates.Pairs, err error) {
 	left, err := t.vectors(c, whole, t.left, everyRow(t.left))
 	if err != nil {
@@ -46,7 +46,14 @@ func (t *tables) nearest(ctx context.Context, c *Config, whole *compare.Records,
 			setting.Candidates, setting.Threshold, c.Threshold, setting.Recall)
 	}
 	t.result.Search = summary
-	return found, err
+	if err != nil {
+		return nil, err
+	}
+	var others *someRecords
+	if t.right != nil {
+		others = &someRecords{Table: t.right}
+	}
+	return t.withClose(ctx, c, t.search(c, k), found, &someRecords{Table: t.left}, others)
 }
 
 // everyRow ranges over all rows of a table.

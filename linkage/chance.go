@@ -123,8 +123,8 @@ func (t *tables) ownPairs(ctx context.Context, whole *compare.Records, e *examin
 	return own, err
 }
 
-// otherThan returns pairs of some records of a table, of the given rows, with others of it
-// that are similar.
+// otherThan returns pairs of some records of a table, of the given rows, with others of it that are similar or, unless
+// similarity decides, near by windows.
 func (t *tables) otherThan(ctx context.Context, c *Config, whole *compare.Records, table *record.Table, rows []uint32) (pairs []compare.Pair, err error) {
 	some, err := t.vectors(c, whole, table, slices.Values(rows))
 	if err != nil {
@@ -140,6 +140,9 @@ func (t *tables) otherThan(ctx context.Context, c *Config, whole *compare.Record
 	search.Both = false
 	found, _, err := candidates.Find(ctx, search, some, every)
 	if err != nil {
+		return nil, err
+	}
+	if found, err = t.withClose(ctx, c, search, found, &someRecords{table, rows}, &someRecords{Table: table}); err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, found.Close()) }()

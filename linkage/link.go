@@ -159,7 +159,7 @@ func (t *tables) findMany(ctx context.Context, e *examiner) error {
 func (t *tables) findFew(ctx context.Context, e *examiner, whole *compare.Records) error {
 	for k := firstK; ; k *= 4 {
 		search := fmt.Sprintf("-%d", k)
-		pairs, err := t.findOnce(ctx, t.search(e.config, k), "pairs"+search, func() (*candidates.Pairs, error) { return t.nearestOrClose(ctx, e.config, whole, k) })
+		pairs, err := t.findOnce(ctx, t.search(e.config, k), "pairs"+search, func() (*candidates.Pairs, error) { return t.nearest(ctx, e.config, whole, k) })
 		if err != nil {
 			return err
 		}

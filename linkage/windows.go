@@ -49,28 +49,36 @@ func (t *tables) windowKeys(table *record.Table, rows []uint32) candidates.Other
 	}
 }
 
-// nearestOrClose finds candidates by similarity and, unless similarity decides, by windows too.
-func (t *tables) nearestOrClose(ctx context.Context, c *Config, whole *compare.Records, k int) (*candidates.Pairs, error) {
-	pairs, err := t.nearest(ctx, c, whole, k)
-	if err != nil || t.windows == nil || c.bySimilarity() {
-		return pairs, err
+// withClose adds pairs by windows to the pairs that a search has found, unless similarity decides; right is nil for one
+// table. It closes the pairs.
+func (t *tables) withClose(ctx context.Context, c *Config, search candidates.Config, pairs *candidates.Pairs, left, right *someRecords) (*candidates.Pairs, error) {
+	if t.windows == nil || c.bySimilarity() {
+		return pairs, nil
 	}
-	keys := candidates.KeysConfig{Threads: c.Threads, Memory: t.memory.sorting() / 2, Dir: t.memory, Keep: t.keeper.names()}
-	var right candidates.Items
-	for side, table := range t.all() {
-		if keys.Others[side] = t.windowKeys(table, nil); side == 1 {
-			right = noItems{table}
-		}
+	keys := candidates.KeysConfig{Threads: c.Threads, Memory: search.Memory, Dir: search.Dir, Keep: search.Keep}
+	keys.Others[0] = t.windowKeys(left.Table, left.rows)
+	var others candidates.Items
+	if right != nil {
+		keys.Others[1], others = t.windowKeys(right.Table, right.rows), right
 	}
-	close, err := candidates.Keys(ctx, keys, noItems{t.left}, right)
+	near, err := candidates.Keys(ctx, keys, left, others)
 	if err != nil {
 		return nil, errors.Join(err, pairs.Close())
 	}
-	return candidates.Union(ctx, t.search(c, k), t.left.Rows(), pairs, close)
+	return candidates.Union(ctx, search, left.Len(), pairs, near)
 }
 
-// noItems are records as candidates.Items of which only other keys count.
-type noItems struct{ *record.Table }
+// someRecords are some rows of a table, nil: all, as candidates.Items that have no items: only other keys count.
+type someRecords struct {
+	*record.Table
+	rows []uint32
+}
 
-func (n noItems) Len() int                            { return n.Rows() }
-func (n noItems) Append(dst []uint32, _ int) []uint32 { return dst }
+func (s *someRecords) Append(dst []uint32, _ int) []uint32 { return dst }
+
+func (s *someRecords) Len() int {
+	if s.rows != nil {
+		return len(s.rows)
+	}
+	return s.Rows()
+}
