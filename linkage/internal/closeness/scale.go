@@ -20,7 +20,7 @@ const (
 // and which distance is near, follow from the points, so units do not matter.
 type Scale struct {
 	ratio  bool
-	within [Steps]float64 // distance that at most a share ½^(widest+k) of random pairs do not exceed; −1: there is none
+	within [Steps]float64 // distance that at most a share ½^(widest+k) of random pairs of different points do not exceed
 }
 
 const (
@@ -96,14 +96,10 @@ func kurtosis(points []weighted) float64 {
 	return fourth * n / max(second*second, math.SmallestNonzeroFloat64)
 }
 
-// quantile returns a distance that at most this share of random pairs of sorted points do not exceed, nearly the largest; −1
-// if even more pairs are equal. O(points), some sixty times.
+// quantile returns a distance that at most this share of random pairs of different sorted points do not exceed, nearly the
+// largest. O(points), some sixty times.
 func quantile(sorted []weighted, share float64) float64 {
-	low, high := -1.0, sorted[len(sorted)-1].at-sorted[0].at
-	if shareWithin(sorted, 0) > share {
-		return low
-	}
-	low = 0
+	low, high := 0.0, sorted[len(sorted)-1].at-sorted[0].at
 	for range 60 {
 		middle := (low + high) / 2
 		if shareWithin(sorted, middle) > share {
@@ -115,19 +111,20 @@ func quantile(sorted []weighted, share float64) float64 {
 	return low
 }
 
-// shareWithin returns the share of random pairs of sorted points that are at most so far apart.
+// shareWithin returns the share of random pairs of different sorted points that are at most so far apart.
 func shareWithin(sorted []weighted, distance float64) float64 {
-	first, within, pairs, all := 0, 0.0, 0.0, 0.0
+	var first int
+	var within, pairs, n, equal float64
 	for _, p := range sorted {
 		within += p.n
 		for p.at-sorted[first].at > distance {
 			within -= sorted[first].n
 			first++
 		}
-		pairs += p.n * (2*within - p.n) // with those before twice, with equal ones once
-		all += p.n
+		pairs += 2 * p.n * (within - p.n)
+		n, equal = n+p.n, equal+p.n*p.n
 	}
-	return pairs / (all * all)
+	return pairs / (n*n - equal)
 }
 
 // Coordinate returns the place of a point on the scale: distances are differences of coordinates. NaN: it has none.
@@ -141,8 +138,9 @@ func (s *Scale) Coordinate(point float64) float64 {
 	return math.NaN()
 }
 
-// Step returns the step of the distance of two coordinates: 1 if only a share ¼ of random pairs are as near, 2 for ⅛, up to
-// Steps; 0 if more are, or a coordinate is missing.
+// Step returns the step of the distance of two different coordinates: 1 if only a share ¼ of random pairs of different
+// points are as near, 2 for ⅛, up to Steps; 0 if more are, or a coordinate is missing. How frequent a point is does not
+// matter to the pairs of others, so a value that stands for an unknown one does not make others seem far.
 func (s *Scale) Step(x, y float64) (step int) {
 	d := math.Abs(x - y)
 	for step < Steps && d <= s.within[step] {
@@ -151,5 +149,5 @@ func (s *Scale) Step(x, y float64) (step int) {
 	return step
 }
 
-// Width returns the largest distance of a step of 1 or more; −1: no two points have it.
+// Width returns the largest distance of a step of 1 or more.
 func (s *Scale) Width(step int) float64 { return s.within[step-1] }
