@@ -95,7 +95,7 @@ func (c *Chunk) add(cutter *Cutter, raw uint64, value []byte, column int) {
 	slices.Sort(c.tokens[start:])
 	c.tokens = c.tokens[:start+len(slices.Compact(c.tokens[start:]))]
 	c.values = append(c.values, chunkValue{whole, uint32(column), uint32(len(c.tokens) - start)})
-	c.extents = append(c.extents, extent{cutter.point, cutter.openings})
+	c.extents = append(c.extents, extent{cutter.point, cutter.begins.hashes})
 	cutter.meet(raw, whole)
 }
 

@@ -60,7 +60,7 @@ type Cutter struct {
 	memory                                      // of the values of chunks
 	distinct int                                // values of the last chunk
 	point    float64                            // of the last value that was read, see Column.Point
-	openings [openings]uint64                   // of the last value that was cut, see Column.Openings
+	begins   beginning                          // of the last value that was cut, see Column.Openings
 	onWord   func(word []byte, tokens []uint64) // called with each word and its tokens; nil: not called
 	// Repetitions makes a repeated token of a value count as another token. Without it, repeats are the
 	// same token.
@@ -172,7 +172,7 @@ const (
 func (c *Cutter) cutWords(dst []uint64, kind Kind) (_ []uint64, whole Whole) {
 	first, tied := len(dst), -1 // where words begin that signs tie to the next one
 	words := 0
-	c.openings = [openings]uint64{}
+	c.begins = beginning{}
 	for i := 0; i < len(c.normal); {
 		start := i
 		i = c.readWord(i)
@@ -183,9 +183,8 @@ func (c *Cutter) cutWords(dst []uint64, kind Kind) (_ []uint64, whole Whole) {
 		}
 		h := hashing.Bytes(c.normal[start:i])
 		whole.Words = hashing.Mix(whole.Words ^ h)
-		if words++; words <= openings {
-			c.openings[words-1] = whole.Words
-		}
+		c.begins.beginsWith(words, c.normal[start:i], whole.Words)
+		words++
 		if len(dst)-first >= maxTokens {
 			continue
 		}

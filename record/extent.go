@@ -4,13 +4,38 @@ import (
 	"math"
 	"strconv"
 	"time"
+	"unicode/utf8"
+
+	"github.com/alike-dev/alike/internal/hashing"
 )
 
 // Measured reports whether values of the kind have distances: see Column.Point.
 func (k Kind) Measured() bool { return k == Number || k == Date }
 
-// openings is the largest number of first words of a text that are an opening.
-const openings = 3
+// openings is how many hashes say how a text begins: of its first word, its first two and its first three, and then of the
+// initials of its first two words and its first three. opened is the number of these words.
+const (
+	opened   = 3
+	openings = opened + 2
+)
+
+// beginsWith notes a word as one of the first words of a text. words is the hash of all words up to it, and at its place.
+func (o *beginning) beginsWith(at int, word []byte, words uint64) {
+	if at >= opened {
+		return
+	}
+	o.hashes[at] = words
+	initial, _ := utf8.DecodeRune(word)
+	if o.initials = hashing.Mix(o.initials ^ uint64(initial)); at > 0 {
+		o.hashes[opened+at-1] = o.initials
+	}
+}
+
+// beginning is how a text begins, while it is cut.
+type beginning struct {
+	hashes   [openings]uint64
+	initials uint64
+}
 
 // extent is what a value has besides tokens.
 type extent struct {
@@ -48,8 +73,9 @@ func (c *Column) Point(value uint32) float64 {
 // Points returns Point of each value; nil: no value has one. The caller must not change it.
 func (c *Column) Points() []float64 { return c.points }
 
-// Openings returns hashes of the first word of a text, its first two and its first three, 0 where it has fewer. They are
-// equal for texts that begin with the same words. Only with Numbering.Openings; else all are 0.
+// Openings returns hashes of the first word of a text, its first two and its first three, and of the initials of its first
+// two and its first three words; 0 where it has fewer. Texts that begin with the same words, or words of the same initials,
+// have the same. Only with Numbering.Openings; else all are 0.
 func (c *Column) Openings(value uint32) (hashes [openings]uint64) {
 	if c.openings == nil {
 		return hashes

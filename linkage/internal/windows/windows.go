@@ -16,7 +16,7 @@ import (
 //
 //	number, date:  the value, or one of the cells that it is in: for each of several widths two cells, which overlap by half,
 //	               so that values which are half a width apart share one
-//	text:          its first word, its first two or three, or all
+//	text:          its first word, its first two or three, the initials of these, or all
 //
 // A key is used if about one record, and not a quarter of one, is expected to have it by chance: what is rarer is found by a
 // wider cell, and what is more frequent makes no key. So the number of pairs grows as the records do, whatever is frequent.
