@@ -133,13 +133,15 @@ func (c *column) choices(dst []choice, value uint32) []choice {
 	return dst
 }
 
-// informed sets the information of choices, and leaves out those of one row.
+// informed sets the information of choices, leaves out those of one row, and puts the one with most first.
 func (c *column) informed(some []choice) []choice {
 	kept := some[:0]
 	for _, x := range some {
 		if n := c.size[x.hash]; n > 1 {
 			x.info = math.Log(c.filled / float64(n))
-			kept = append(kept, x)
+			if kept = append(kept, x); x.info > kept[0].info {
+				kept[0], kept[len(kept)-1] = x, kept[0]
+			}
 		}
 	}
 	return kept
@@ -192,10 +194,24 @@ func (w *Windows) join(dst []candidates.Key, of [][]choice, from int, begun join
 				if next.columns > 1 && next.measured && next.info-next.least < w.need {
 					dst = append(dst, candidates.Key{Hash: next.hash, Info: uint32(next.info * unit)})
 				}
-			case next.columns < mostJoint:
+			case next.columns < mostJoint && next.info+reach(of[k+1:], mostJoint-next.columns) >= w.need-rounding:
 				dst = w.join(dst, of, k+1, next)
 			}
 		}
 	}
 	return dst
+}
+
+// rounding is what sums of information in another order may differ by, at most.
+const rounding = 1e-9
+
+// reach returns an upper bound of the information that so many more choices add.
+func reach(of [][]choice, more int) float64 {
+	largest, sum := 0.0, 0.0
+	for _, some := range of {
+		if len(some) > 0 {
+			sum, largest = sum+some[0].info, max(largest, some[0].info)
+		}
+	}
+	return min(sum, float64(more)*largest)
 }
