@@ -167,11 +167,11 @@ func (t *tables) someOf(side, n int) (numbers []uint32) {
 	return numbers
 }
 
-// closest returns candidates to learn from: for each record of a sample, the few records that share most with
-// it. All pairs that share a key would not do: most of them agree in just the two or three values of the key, so
+// closest returns candidates to learn from: for each of about so many records, the few records that share most
+// with it. All pairs that share a key would not do: most of them agree in just the two or three values of the key, so
 // they do not show how similar non-matches can be. The sample is from the smaller table, because hardly any
 // record of a much larger one has a match.
-func (t *tables) closest(ctx context.Context, c *Config, v *vocabulary) ([]compare.Pair, error) {
+func (t *tables) closest(ctx context.Context, c *Config, v *vocabulary, records int) ([]compare.Pair, error) {
 	if t.sieved != nil {
 		return t.places(t.sieved.closest, 0, 1), nil
 	}
@@ -179,7 +179,7 @@ func (t *tables) closest(ctx context.Context, c *Config, v *vocabulary) ([]compa
 	if n := t.counts(); other == 1 && n[1] < n[0] {
 		side, other = 1, 0
 	}
-	pairs, err := t.closestTo(ctx, c, v, t.someOf(side, learnedFrom), side, other)
+	pairs, err := t.closestTo(ctx, c, v, t.someOf(side, records), side, other)
 	for i, p := range pairs {
 		if side == 1 || other == 0 && p.A > p.B {
 			pairs[i] = compare.Pair{A: p.B, B: p.A}

@@ -82,7 +82,6 @@ func (t *tables) examine(ctx context.Context, c *Config, as assumption) (*examin
 	e.around = func(ctx context.Context, c *compare.Comparison, within []compare.Pair) (*model.Surroundings, error) {
 		return t.surroundings(ctx, whole, e, c, within)
 	}
-	t.setWindows(comparer)
 	r := t.result
 	e.tell = func(note string) {
 		if !slices.Contains(r.Notes, note) { // each number of candidates has a fit of its own
@@ -90,6 +89,9 @@ func (t *tables) examine(ctx context.Context, c *Config, as assumption) (*examin
 		}
 	}
 	r.matcher, r.only = e.matchers[0], t.left
+	if err := t.useDistances(ctx, e); err != nil {
+		return nil, err
+	}
 	if e.shares, err = comparer.Shares(ctx, c.Threads, t.counts(), c.limits.strangers); err != nil {
 		return nil, err
 	}
@@ -140,7 +142,7 @@ func (t *tables) findMany(ctx context.Context, e *examiner) error {
 		e.items = v
 	}
 	if err := e.learned("sample"+e.suffix()+"-0", func() error {
-		sample, err := t.closest(ctx, e.config, v)
+		sample, err := t.closest(ctx, e.config, v, learnedFrom)
 		if err != nil {
 			return err
 		}

@@ -159,7 +159,7 @@ func (v *vocabulary) found(dst []uint32, look *record.Lookup, values [][]byte) [
 // needed for them.
 func (s *sieve) find(ctx context.Context, found *sieved) (rows rowSet, err error) {
 	c, v, side := s.config, s.vocabulary, s.side
-	if found.closest, err = s.closest(ctx, c, v); err != nil {
+	if found.closest, err = s.closest(ctx, c, v, learnedFrom); err != nil {
 		return nil, err
 	}
 	if found.own, err = s.closestTo(ctx, c, v, s.someOf(side, c.limits.own), side, side); err != nil {

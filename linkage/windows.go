@@ -5,7 +5,9 @@ import (
 	"errors"
 
 	"github.com/alike-dev/alike/candidates"
+	"github.com/alike-dev/alike/linkage/internal/closeness"
 	"github.com/alike-dev/alike/linkage/internal/compare"
+	"github.com/alike-dev/alike/linkage/internal/model"
 	"github.com/alike-dev/alike/linkage/internal/windows"
 	"github.com/alike-dev/alike/record"
 )
@@ -21,18 +23,90 @@ func (t *tables) mayHaveWindows() bool {
 	return n > 1
 }
 
-// setWindows sets the windows of the compared columns, unless a table is not held whole.
-func (t *tables) setWindows(c *compare.Comparer) {
-	if t.sieved != nil || !t.mayHaveWindows() {
-		return
+const (
+	// probed is about the number of records whose most similar partners show which distances tell.
+	probed = 3000
+	// tellingStep and tellingShare say when distances in a column tell: if such a share of the most similar pairs have
+	// different values that are near by such a step, in which 1 of 16 random pairs are.
+	tellingStep  = 3
+	tellingShare = 0.2
+	// leastProbed is the least number of pairs with values that say so.
+	leastProbed = 30
+)
+
+// useDistances compares numbers and dates by their distances, and makes windows of them, if distances in two columns or more
+// tell. They do if the most similar pairs are often near each other without being equal, as an amount and the same less a
+// fee. Birth dates, which are either equal or wrong, do not. Of a table that is not held whole distances are not known.
+func (t *tables) useDistances(ctx context.Context, e *examiner) error {
+	if t.sieved != nil || !t.mayHaveWindows() || e.config.bySimilarity() {
+		return nil
 	}
+	scales := make([]*closeness.Scale, len(e.Columns))
+	for f := range scales {
+		column := t.numbering.Column(f)
+		scales[f] = closeness.NewScale(column.Points(), column.Counts())
+	}
+	e.UseScales(scales)
+	if err := t.keepTelling(ctx, e, scales); err != nil {
+		return err
+	}
+	e.UseScales(scales)
 	var columns []windows.Column
-	for f := range c.Columns {
-		if kind := t.result.Columns[f].Tokens; kind.OfWords() || c.Columns[f].Scale() != nil {
-			columns = append(columns, windows.Column{At: f, Values: t.numbering.Column(f), Scale: c.Columns[f].Scale()})
+	for f, scale := range scales {
+		if scale != nil || t.result.Columns[f].Tokens.OfWords() {
+			columns = append(columns, windows.Column{At: f, Values: t.numbering.Column(f), Scale: scale})
 		}
 	}
 	t.windows = windows.New(columns, t.counts())
+	return nil
+}
+
+// keepTelling sets the scales whose distances do not tell to nil: all, unless those of two columns tell.
+func (t *tables) keepTelling(ctx context.Context, e *examiner, scales []*closeness.Scale) error {
+	v, err := t.vocabulary(ctx, e.config.Threads)
+	if err != nil {
+		return err
+	}
+	pairs, err := t.closest(ctx, e.config, v, probed)
+	if err != nil {
+		return err
+	}
+	found, err := e.Compare(ctx, e.matchers, pairs)
+	if err != nil {
+		return err
+	}
+	rank := make([]float64, len(pairs))
+	for i, w := range found.Wholes {
+		rank[i] = float64(w)
+	}
+	best := model.Graph{Pairs: pairs, Left: found.Left, Right: found.Right}.Mutual(rank, found.Wholes)
+	telling := 0
+	for f := range scales {
+		if scales[f] != nil && tells(found, best, f) {
+			telling++
+		} else {
+			scales[f] = nil
+		}
+	}
+	if telling < 2 {
+		clear(scales)
+	}
+	return nil
+}
+
+// tells tells whether the values of some pairs in a column are often near each other without being equal.
+func tells(c *compare.Comparison, some []int, f int) bool {
+	there, close := 0.0, 0.0
+	for _, i := range some {
+		l := c.Of(i)[f]
+		if l != compare.Missing {
+			there++
+		}
+		if compare.IsClose(l, tellingStep) {
+			close++
+		}
+	}
+	return there >= leastProbed && close >= tellingShare*there
 }
 
 // windowKeys returns the keys by windows of the records of a table, or of the given rows of it.

@@ -25,7 +25,6 @@ func NewComparer(ctx context.Context, in *Input) (*Comparer, error) {
 		filled += values.Frequencies(df)
 		n, tokens := values.Sizes()
 		col := column{Column: values, weights: make([]uint16, tokens), rarity: make([]Level, n), values: filled, scale: in.Scale, sided: in.Right != nil}
-		col.measure()
 		idf, err := in.Weigh(df, filled)
 		if err != nil {
 			return nil, err

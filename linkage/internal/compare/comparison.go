@@ -30,6 +30,9 @@ func IsNear(l Level) bool {
 	return l >= Near && l < firstClose || l >= firstClose && stepOf(l) >= nearStep
 }
 
+// IsClose tells whether the level is one of different values of which at most a share ½^(step+1) of random pairs are as near.
+func IsClose(l Level, step int) bool { return l >= firstClose && stepOf(l) >= step }
+
 // BeginsOrder tells whether a level is the least of those that stand for more and more similarity.
 func BeginsOrder(l Level) bool {
 	return l == 1 || l == firstClose || l == firstClose+closeness.Steps

@@ -19,51 +19,7 @@ type column struct {
 	near    *closeness.Scale // nil: values have no distances
 	at      []float64        // coordinate of each value
 	sided   bool             // it matters whether the right value is the larger one, since there are two tables
-}
-
-// Scale returns the scale of distances; nil: values have none.
-func (c *column) Scale() *closeness.Scale { return c.near }
-
-// measure sets the coordinates of values.
-func (c *column) measure() {
-	if c.near = closeness.NewScale(c.Points(), c.Counts()); c.near == nil {
-		return
-	}
-	c.at = make([]float64, c.Len())
-	for v, point := range c.Points() {
-		c.at[v] = c.near.Coordinate(point)
-	}
-}
-
-// closer returns the level of two values that are near each other, or begin alike, and have at most a similarity of this
-// level; else the level.
-func (c *column) closer(a, b uint32, l Level) Level {
-	if l >= Near {
-		return l
-	}
-	step, less := c.openingStep(a, b), false
-	if c.near != nil {
-		step, less = c.near.Step(c.at[a], c.at[b]), c.sided && c.at[b] < c.at[a]
-	}
-	switch {
-	case step == 0:
-		return l
-	case less:
-		return firstClose + closeness.Steps + Level(step) - 1
-	}
-	return firstClose + Level(step) - 1
-}
-
-// openingStep returns a step for two texts that begin alike: 1 if their first two words have the same initials, 2 if their
-// first three do, more if these words are the same; 0 for others.
-func (c *column) openingStep(a, b uint32) (step int) {
-	x, y := c.Openings(a), c.Openings(b)
-	for k, place := range [...]int{3, 4, 1, 2} {
-		if x[place] != 0 && x[place] == y[place] {
-			step = k + 1
-		}
-	}
-	return step
+	begins  bool             // it matters how texts begin
 }
 
 // weigh sets the data about a value from the weights of all tokens in the column.
