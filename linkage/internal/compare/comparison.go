@@ -18,17 +18,10 @@ const (
 
 	// Near is the least level of values with half of their tokens in common.
 	Near Level = 6
-	// nearStep is the least step of closeness of values that are near each other: ½^8 of random pairs are.
-	nearStep = 7
 )
 
 // IsEqual tells whether the level is one of equal values.
 func IsEqual(l Level) bool { return l >= Equal && l < firstClose }
-
-// IsNear tells whether the level is one of values that are near each other, or equal.
-func IsNear(l Level) bool {
-	return l >= Near && l < firstClose || l >= firstClose && stepOf(l) >= nearStep
-}
 
 // IsClose tells whether the level is one of different values of which at most a share ½^(step+1) of random pairs are as near.
 func IsClose(l Level, step int) bool { return l >= firstClose && stepOf(l) >= step }

@@ -62,3 +62,11 @@ func (c *column) openingStep(a, b uint32) (step int) {
 	}
 	return step
 }
+
+// agreeingStep is the step of closeness from which two values count as the same for Shares: ½^4 of random pairs are as near.
+const agreeingStep = 3
+
+// agreeing tells whether two values are that near each other.
+func (c *column) agreeing(a, b uint32) bool {
+	return c.near != nil && c.near.Step(c.at[a], c.at[b]) >= agreeingStep
+}

@@ -146,11 +146,11 @@ func Grades(c *compare.Comparison, some []int) []uint8 {
 func appendGrades(dst []uint8, levels []compare.Level) []uint8 {
 	for _, l := range levels {
 		switch {
-		case l == compare.Missing:
+		case l == compare.Missing || compare.IsClose(l, 1): // to be close is neither to agree nor to differ
 			dst = append(dst, kinds.Missing)
 		case compare.IsEqual(l):
 			dst = append(dst, kinds.Equal)
-		case compare.IsNear(l):
+		case l >= compare.Near:
 			dst = append(dst, kinds.Near)
 		default:
 			dst = append(dst, kinds.Far)
