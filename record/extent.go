@@ -3,7 +3,6 @@ package record
 import (
 	"math"
 	"strconv"
-	"time"
 	"unicode/utf8"
 
 	"github.com/alike-dev/alike/internal/hashing"
@@ -92,8 +91,8 @@ func pointOfNumber(canonical []byte) float64 {
 	return x
 }
 
-// pointOfDate returns the days since 1970 of a date in its canonical form. A day that its month does not have is one of the
-// next month.
+// pointOfDate returns the days since 1970 of a date in its canonical form, in the calendar of today. A day that its month
+// does not have is one of the next month.
 func pointOfDate(canonical []byte) float64 {
 	number := func(from, to int) int {
 		n := 0
@@ -102,7 +101,10 @@ func pointOfDate(canonical []byte) float64 {
 		}
 		return n
 	}
-	const secondsADay = 24 * 60 * 60
-	day := time.Date(number(0, 4), time.Month(number(5, 7)), number(8, 10), 0, 0, 0, 0, time.UTC)
-	return float64(day.Unix()) / secondsADay
+	year, month, day := number(0, 4), number(5, 7), number(8, 10)
+	if month < 3 { // a year from March on has its leap day last
+		year, month = year-1, month+12
+	}
+	const first = 719469 // what the sum below is on the first of January 1970
+	return float64(365*year + year/4 - year/100 + year/400 + (153*month-457)/5 + day - first)
 }
