@@ -3,6 +3,7 @@ package linkage
 import (
 	"context"
 	"errors"
+	"math"
 
 	"github.com/alike-dev/alike/candidates"
 	"github.com/alike-dev/alike/linkage/internal/closeness"
@@ -26,10 +27,10 @@ func (t *tables) mayHaveWindows() bool {
 const (
 	// probed is about the number of records whose most similar partners show which distances tell.
 	probed = 3000
-	// tellingStep and tellingShare say when distances in a column tell: if such a share of the most similar pairs have
-	// different values that are near by such a step, in which 1 of 16 random pairs are.
-	tellingStep  = 3
-	tellingShare = 0.2
+	// tellingStep is the step of closeness by which it is measured whether distances in a column tell, and tellingRate by how
+	// much more often than by chance the most similar pairs have different values that near.
+	tellingStep = 3
+	tellingRate = 1.5
 	// leastProbed is the least number of pairs with values that say so.
 	leastProbed = 30
 )
@@ -106,7 +107,8 @@ func tells(c *compare.Comparison, some []int, f int) bool {
 			close++
 		}
 	}
-	return there >= leastProbed && close >= tellingShare*there
+	chance := there * closeness.Share(tellingStep)
+	return there >= leastProbed && close >= tellingRate*chance && close >= chance+beyond*math.Sqrt(chance)
 }
 
 // windowKeys returns the keys by windows of the records of a table, or of the given rows of it.

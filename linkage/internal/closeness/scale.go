@@ -50,7 +50,7 @@ func NewScale(points []float64, counts []uint32) *Scale {
 	}
 	slices.SortFunc(some, func(x, y weighted) int { return cmp.Compare(x.at, y.at) })
 	for k := range s.within {
-		s.within[k] = quantile(some, math.Exp2(float64(-widest-k)))
+		s.within[k] = quantile(some, Share(k+1))
 	}
 	return s
 }
@@ -148,6 +148,9 @@ func (s *Scale) Step(x, y float64) (step int) {
 	}
 	return step
 }
+
+// Share returns the largest share of random pairs of different points that have a step or a further one.
+func Share(step int) float64 { return math.Exp2(float64(1 - widest - step)) }
 
 // Width returns the largest distance of a step of 1 or more.
 func (s *Scale) Width(step int) float64 { return s.within[step-1] }

@@ -41,7 +41,7 @@ func TestAStepHasNoMorePairsThanItsShare(t *testing.T) {
 			}
 		}
 		for k := 1; k <= Steps; k++ {
-			if share := math.Exp2(float64(-widest - k + 1)); within[k] > share*all*(1+1e-9) {
+			if share := Share(k); within[k] > share*all*(1+1e-9) {
 				t.Fatalf("%v of the pairs have step %d, want at most %v", within[k]/all, k, share)
 			}
 		}
