@@ -30,14 +30,15 @@ const (
 	// tellingStep is the step of closeness by which it is measured whether distances in a column tell, and tellingRate by how
 	// much more often than by chance the most similar pairs have different values that near.
 	tellingStep = 3
-	tellingRate = 1.5
+	tellingRate = 2
 	// leastProbed is the least number of pairs with values that say so.
 	leastProbed = 30
 )
 
 // useDistances compares numbers and dates by their distances, and makes windows of them, if distances in two columns or more
-// tell. They do if the most similar pairs are often near each other without being equal, as an amount and the same less a
-// fee. Birth dates, which are either equal or wrong, do not. Of a table that is not held whole distances are not known.
+// tell. They do if the most similar pairs are near each other without being equal, as an amount and the same less a fee, twice
+// as often as chance explains: most of those are near because they are the same. Birth dates, which are either equal or
+// wrong, do not tell. Of a table that is not held whole distances are not known.
 func (t *tables) useDistances(ctx context.Context, e *examiner) error {
 	if t.sieved != nil || !t.mayHaveWindows() || e.config.bySimilarity() {
 		return nil
@@ -95,20 +96,29 @@ func (t *tables) keepTelling(ctx context.Context, e *examiner, scales []*closene
 	return nil
 }
 
-// tells tells whether the values of some pairs in a column are often near each other without being equal.
-func tells(c *compare.Comparison, some []int, f int) bool {
-	there, close := 0.0, 0.0
-	for _, i := range some {
+// tells tells whether the values of the best pairs in a column are near each other, without being equal, more often than
+// those of random pairs and of the other pairs are. Others, such as offers of one brand, may be near for their own reasons.
+func tells(c *compare.Comparison, best []int, f int) bool {
+	isBest := make([]bool, len(c.Pairs))
+	for _, i := range best {
+		isBest[i] = true
+	}
+	var there, close [2]float64 // of the other pairs, of the best ones
+	for i, of := range isBest {
+		k := 0
+		if of {
+			k = 1
+		}
 		l := c.Of(i)[f]
 		if l != compare.Missing {
-			there++
+			there[k]++
 		}
 		if compare.IsClose(l, tellingStep) {
-			close++
+			close[k]++
 		}
 	}
-	chance := there * closeness.Share(tellingStep)
-	return there >= leastProbed && close >= tellingRate*chance && close >= chance+beyond*math.Sqrt(chance)
+	chance := there[1] * max(closeness.Share(tellingStep), close[0]/max(there[0], 1))
+	return there[1] >= leastProbed && close[1] >= tellingRate*chance && close[1] >= chance+beyond*math.Sqrt(chance)
 }
 
 // windowKeys returns the keys by windows of the records of a table, or of the given rows of it.
