@@ -38,6 +38,7 @@ func (c *Config) settings(tables ...*source) iter.Seq[journal.Setting] {
 	set := []journal.Setting{
 		{Name: "command", Value: "join"},
 		{Name: "engine", Value: joinVersion},
+		{Name: "table", Value: c.Table},
 		{Name: string(setting.Format), Value: string(c.Corpus.Format)},
 		{Name: string(setting.MaxRecord), Value: fmt.Sprint(c.Corpus.MaxRecord)},
 		{Name: "columns of ids", Value: fmt.Sprintf("%q %q", c.LeftID, c.RightID)},

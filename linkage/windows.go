@@ -40,6 +40,10 @@ const (
 // as often as chance explains: most of those are near because they are the same. Birth dates, which are either equal or
 // wrong, do not tell. Of a table that is not held whole distances are not known.
 func (t *tables) useDistances(ctx context.Context, e *examiner) error {
+	// With so many columns kinds of pairs are fitted. Homes with two coordinates would then show in more columns than people.
+	if len(e.Columns) >= model.LeastColumns {
+		return nil
+	}
 	if t.sieved != nil || !t.mayHaveWindows() || e.config.bySimilarity() {
 		return nil
 	}

@@ -51,8 +51,8 @@ const (
 	// mostWithin is the largest ratio of pairs within sources to those across them at which the kind that agrees most still
 	// shows that sources have things once. Where it is larger, the sources describe things in styles of their own.
 	mostWithin = 0.5
-	// leastColumns and leastCandidates are how many of them show kinds. Of few columns a fit of two classes makes enough.
-	leastColumns    = 5
+	// LeastColumns and leastCandidates are how many of them show kinds. Of few columns a fit of two classes makes enough.
+	LeastColumns    = 5
 	leastCandidates = 300
 	// decoyRounds is how often a model is fitted to what decoys say about its scores. The second and third time change
 	// little.
@@ -63,7 +63,7 @@ const (
 
 // MayShowKinds tells whether there are enough columns and candidates to show kinds of pairs.
 func MayShowKinds(c *compare.Comparison) bool {
-	return c.Width-1 >= leastColumns && len(c.Pairs) >= leastCandidates
+	return c.Width-1 >= LeastColumns && len(c.Pairs) >= leastCandidates
 }
 
 // checkKinds replaces a fit that contradicts the kinds of pairs.
