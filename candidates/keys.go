@@ -47,6 +47,9 @@ type KeysConfig struct {
 	// Frequencies are the numbers of records of the left and the right table that have each item
 	// (see the function Frequencies); nil: Keys counts them.
 	Frequencies [2][]uint32
+	// Others are further keys of the records, besides those made of items; nil: there are none. Two records that share one
+	// are a pair, as with other keys.
+	Others [2]OtherKeys
 	// Unfiltered sorts the keys of all records of two tables, not only the keys that pass a Bloom
 	// filter of the other table's. The pairs are the same.
 	Unfiltered bool
@@ -55,6 +58,16 @@ type KeysConfig struct {
 	Memory  int64                      // bytes for sorting and filters; 0: no limit
 	Dir     extsort.Dir                // folder for data that exceed Memory; nil: there is none, and Memory must be 0
 	Keep    func(prefix string) string // as in Config
+}
+
+// OtherKeys returns a function that appends the further keys of record i of a table to dst. Each goroutine has a function
+// of its own.
+type OtherKeys = func() func(dst []Key, i int) []Key
+
+// Key is a key of a record and the information in it, in units of 1/1024 nat.
+type Key struct {
+	Hash uint64
+	Info uint32
 }
 
 // DefaultExpected is the default of KeysConfig.Expected.

@@ -9,25 +9,19 @@ import (
 	"github.com/alike-dev/alike/internal/hashing"
 )
 
-// key is a key of a record and the information in it.
-type key struct {
-	hash uint64
-	info uint32
-}
-
 // wholeSeed keeps the key of a whole record apart from the keys of its items.
 const wholeSeed = 0x7f4a7c15
 
 // keysOf appends the keys of a record and returns its rarest item, 0 if no item has information.
 // items must be ascending. The first key is the hash of all items: if a record has many copies, its
 // items are too frequent for any other key.
-func (m *keyMaker) keysOf(dst []key, items []uint32) (_ []key, rarest uint32) {
+func (m *keyMaker) keysOf(dst []Key, items []uint32) (_ []Key, rarest uint32) {
 	if len(items) > 0 {
 		whole := uint64(wholeSeed)
 		for _, x := range items {
 			whole = hashing.Mix(whole ^ uint64(x))
 		}
-		dst = append(dst, key{whole, m.need})
+		dst = append(dst, Key{whole, m.need})
 	}
 	m.ranked = m.ranked[:0]
 	for _, x := range items {
@@ -39,7 +33,7 @@ func (m *keyMaker) keysOf(dst []key, items []uint32) (_ []key, rarest uint32) {
 		return dst, 0
 	}
 	slices.Sort(m.ranked)
-	return m.extend(dst, m.ranked[:min(len(m.ranked), mostItems)], key{}, 1), m.ranked[0].item()
+	return m.extend(dst, m.ranked[:min(len(m.ranked), mostItems)], Key{}, 1), m.ranked[0].item()
 }
 
 // ranked is an item with information; items with the most information sort first.
@@ -50,16 +44,16 @@ func (r ranked) info() uint32 { return math.MaxUint16 - uint32(r>>32) }
 
 // extend appends the smallest sets of items that together with the items of begun have enough
 // information for a key. items are sorted by falling information.
-func (m *keyMaker) extend(dst []key, items []ranked, begun key, joint int) []key {
+func (m *keyMaker) extend(dst []Key, items []ranked, begun Key, joint int) []Key {
 	for i, x := range items {
 		if len(dst) == mostKeys {
 			return dst
 		}
-		set := key{hashing.Mix(begun.hash + uint64(x.item()) + 1), begun.info + x.info()}
+		set := Key{hashing.Mix(begun.Hash + uint64(x.item()) + 1), begun.Info + x.info()}
 		switch {
-		case set.info >= m.need:
+		case set.Info >= m.need:
 			dst = append(dst, set)
-		case joint == mostJoint || set.info+uint32(mostJoint-joint)*x.info() < m.need:
+		case joint == mostJoint || set.Info+uint32(mostJoint-joint)*x.info() < m.need:
 			return dst // the next items have less information
 		default:
 			dst = m.extend(dst, items[i+1:], set, joint+1)
@@ -110,7 +104,11 @@ func (k *keyer) eachKey(ctx context.Context, side int, newVisit func() (visit fu
 	return k.each(ctx, k.side(side), func() (func(int, []uint32) error, func() error) {
 		visit, end := newVisit()
 		m := keyMaker{keyer: k}
-		var keys []key
+		others := func(dst []Key, _ int) []Key { return dst }
+		if k.Others[side] != nil {
+			others = k.Others[side]()
+		}
+		var keys []Key
 		var b keyBatch
 		flush := func() error {
 			defer b.clear()
@@ -118,9 +116,10 @@ func (k *keyer) eachKey(ctx context.Context, side int, newVisit func() (visit fu
 		}
 		return func(i int, items []uint32) error {
 			keys, rarest[i] = m.keysOf(keys[:0], items)
+			keys = others(keys, i)
 			for _, key := range keys {
-				b.hashes = append(b.hashes, key.hash)
-				b.entries = append(b.entries, uint64(min(key.info, 1<<30))<<recordBits|uint64(i))
+				b.hashes = append(b.hashes, key.Hash)
+				b.entries = append(b.entries, uint64(min(key.Info, 1<<30))<<recordBits|uint64(i))
 			}
 			if len(b.hashes) < batchKeys {
 				return nil

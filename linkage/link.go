@@ -215,7 +215,7 @@ func describeColumns(list []Column, t *find.Finder, e *judge.Examiner) {
 			if l == compare.Missing {
 				continue
 			}
-			s := float64(min(l, compare.Equal)-1) / 10
+			s := compare.Alike(l)
 			match, matches = match+p*s, matches+p
 			other, others = other+(1-p)*s, others+1-p
 			told += p * m.Evidence[f*compare.Levels+int(l)]

@@ -128,6 +128,7 @@ func readTables(ctx context.Context, c *Config, t *find.Finder, result *Result, 
 		names[0], names[1] = append(names[0], f.Left), append(names[1], f.Right)
 		t.Kinds = append(t.Kinds, f.Tokens)
 	}
+	t.Numbering.Openings = t.MayHaveWindows()
 	r := &reading{Finder: t, result: result, config: c, sources: [2]*source{left, right}, columns: names, skipped: skipped, sieves: sieves}
 	order := []int{0, 1}
 	switch {

@@ -26,7 +26,7 @@ import (
 // continues after the last note of each kind.
 
 // joinVersion changes with the form of the notes. A work folder refuses a join of another version.
-const joinVersion = "4"
+const joinVersion = "5"
 
 // settings returns all settings that the notes of a join depend on. TestEverySettingOfAJoinIsInItsFingerprint checks
 // that none is missing.
@@ -39,6 +39,7 @@ func (c *Config) settings(tables ...*source) iter.Seq[journal.Setting] {
 	set := []journal.Setting{
 		{Name: "command", Value: "join"},
 		{Name: "engine", Value: joinVersion},
+		{Name: "table", Value: c.Table},
 		{Name: string(setting.Format), Value: string(c.Corpus.Format)},
 		{Name: string(setting.MaxRecord), Value: fmt.Sprint(c.Corpus.MaxRecord)},
 		{Name: "columns of ids", Value: fmt.Sprintf("%q %q", c.LeftID, c.RightID)},

@@ -10,10 +10,11 @@ import (
 // A Chunk is some rows of a table, in the order of the table, before they are added to it. It numbers its
 // values itself and holds each value once.
 type Chunk struct {
-	kinds  []Kind
-	seen   Dictionary // hashes of the bytes of values, mixed with their columns
-	values []chunkValue
-	tokens []uint64 // of the values, one after the other
+	kinds   []Kind
+	seen    Dictionary // hashes of the bytes of values, mixed with their columns
+	values  []chunkValue
+	tokens  []uint64 // of the values, one after the other
+	extents []extent // of the values that are cut here
 
 	cells    []uint32 // of each value of each row 1 + its number in values; 0: missing
 	ids      []byte
@@ -94,6 +95,7 @@ func (c *Chunk) add(cutter *Cutter, raw uint64, value []byte, column int) {
 	slices.Sort(c.tokens[start:])
 	c.tokens = c.tokens[:start+len(slices.Compact(c.tokens[start:]))]
 	c.values = append(c.values, chunkValue{whole, uint32(column), uint32(len(c.tokens) - start)})
+	c.extents = append(c.extents, extent{cutter.point, cutter.begins.hashes})
 	cutter.meet(raw, whole)
 }
 

@@ -2,6 +2,7 @@ package record
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"unicode"
@@ -58,6 +59,8 @@ type Cutter struct {
 	joined   []byte
 	memory                                      // of the values of chunks
 	distinct int                                // values of the last chunk
+	point    float64                            // of the last value that was read, see Column.Point
+	begins   beginning                          // of the last value that was cut, see Column.Openings
 	onWord   func(word []byte, tokens []uint64) // called with each word and its tokens; nil: not called
 	// Repetitions makes a repeated token of a value count as another token. Without it, repeats are the
 	// same token.
@@ -134,6 +137,7 @@ func (c *Cutter) whole(value []byte, kind Kind) (whole Whole) {
 // read puts the canonical form of the value into c.normal and reports whether there is a value.
 func (c *Cutter) read(value []byte, kind Kind) bool {
 	c.normalise(value)
+	c.point = math.NaN()
 	if c.isMissing() {
 		return false
 	}
@@ -141,10 +145,12 @@ func (c *Cutter) read(value []byte, kind Kind) bool {
 	case Number:
 		if n, ok := canonicalNumber(c.joined[:0], c.normal); ok {
 			c.normal, c.joined = append(c.normal[:0], n...), n
+			c.point = pointOfNumber(n)
 		}
 	case Date:
 		if d, ok := canonicalDate(c.joined[:0], c.normal); ok {
 			c.normal, c.joined = append(c.normal[:0], d...), d
+			c.point = pointOfDate(d)
 		}
 	case Code:
 		c.join()
@@ -165,6 +171,8 @@ const (
 // cutWords appends the tokens of c.normal, and returns its Whole.
 func (c *Cutter) cutWords(dst []uint64, kind Kind) (_ []uint64, whole Whole) {
 	first, tied := len(dst), -1 // where words begin that signs tie to the next one
+	words := 0
+	c.begins = beginning{}
 	for i := 0; i < len(c.normal); {
 		start := i
 		i = c.readWord(i)
@@ -175,6 +183,8 @@ func (c *Cutter) cutWords(dst []uint64, kind Kind) (_ []uint64, whole Whole) {
 		}
 		h := hashing.Bytes(c.normal[start:i])
 		whole.Words = hashing.Mix(whole.Words ^ h)
+		c.begins.beginsWith(words, c.normal[start:i], whole.Words)
+		words++
 		if len(dst)-first >= maxTokens {
 			continue
 		}

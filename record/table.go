@@ -102,12 +102,14 @@ func (d *Dictionary) bytes() int64 { return int64(4*cap(d.slots) + 8*cap(d.hashe
 // Numbering gives numbers to the tokens and values of all chunks of the joined tables. The zero value is
 // empty.
 type Numbering struct {
-	Names   bool // Hashes can be called after Finish, which keeps 8 bytes a token for that
-	Lookup  bool // Token can be called after Finish, which keeps 12 to 24 bytes a token for that
-	tokens  Dictionary
-	columns []*Column
-	grams   []uint64 // bit of each token: it is a gram; once Finish is called
-	count   int
+	Names  bool // Hashes can be called after Finish, which keeps 8 bytes a token for that
+	Lookup bool // Token can be called after Finish, which keeps 12 to 24 bytes a token for that
+	// Openings keeps the openings of texts, 24 bytes a distinct value: see Column.Opening.
+	Openings bool
+	tokens   Dictionary
+	columns  []*Column
+	grams    []uint64 // bit of each token: it is a gram; once Finish is called
+	count    int
 }
 
 // Tokens returns how many tokens have numbers.
@@ -122,7 +124,7 @@ func (n *Numbering) Tokens() int {
 func (n *Numbering) Bytes() int64 {
 	b := n.tokens.bytes() + int64(8*cap(n.grams))
 	for _, c := range n.columns {
-		b += c.numbers.bytes() + int64(16*cap(c.places)+8*cap(c.words)+4*cap(c.tokens)+4*cap(c.counts))
+		b += c.numbers.bytes() + int64(16*cap(c.places)+8*cap(c.words)+4*cap(c.tokens)+4*cap(c.counts)) + c.extents.bytes()
 	}
 	return b
 }
@@ -199,6 +201,7 @@ type Column struct {
 	places  []place
 	tokens  []uint32
 	counts  []uint32
+	extents
 }
 
 // place is what is looked up first of a value; together it costs one access to memory.
@@ -288,7 +291,7 @@ func (c *Column) Frequencies(df []uint32) (n int) {
 }
 
 // value returns the number of a value, with its tokens if it is new.
-func (n *Numbering) value(v chunkValue, tokens []uint64) uint32 {
+func (n *Numbering) value(v chunkValue, tokens []uint64, kind Kind, of extent) uint32 {
 	c := n.columns[v.column]
 	number := c.numbers.Number(v.whole.hash())
 	if int(number) == len(c.places) {
@@ -304,6 +307,7 @@ func (n *Numbering) value(v chunkValue, tokens []uint64) uint32 {
 		}
 		slices.Sort(c.tokens[start:])
 		c.places, c.counts = append(c.places, place{end: len(c.tokens)}), append(c.counts, 0)
+		c.extents.add(kind, of, n.Openings)
 	}
 	return number
 }
@@ -352,7 +356,7 @@ func NewTable(columns int, n *Numbering) *Table {
 // values).
 func (t *Table) Add(c *Chunk) {
 	numbers := make([]uint32, len(c.values))
-	start := 0
+	start, cut := 0, 0
 	for i, v := range c.values {
 		if i%touched == 0 {
 			values := c.values[i:min(i+touched, len(c.values))]
@@ -363,8 +367,13 @@ func (t *Table) Add(c *Chunk) {
 			t.read += t.numbering.touchValues(values) + t.numbering.tokens.touch(c.tokens[start:end])
 		}
 		n := v.cut()
+		var of extent
+		if v.tokens != notCut {
+			of = c.extents[cut]
+			cut++
+		}
 		if v.whole.Words != 0 {
-			numbers[i] = t.numbering.value(v, c.tokens[start:start+n])
+			numbers[i] = t.numbering.value(v, c.tokens[start:start+n], c.kinds[v.column], of)
 		}
 		start += n
 	}
@@ -384,7 +393,7 @@ func (t *Table) Add(c *Chunk) {
 			*page = append(*page, cell)
 		}
 	}
-	c.seen, c.values, c.tokens, c.cells = Dictionary{}, nil, nil, nil
+	c.seen, c.values, c.tokens, c.cells, c.extents = Dictionary{}, nil, nil, nil, nil
 	c.ids, c.idEnds, c.kept, c.keptEnds = exact(c.ids), exact(c.idEnds), exact(c.kept), exact(c.keptEnds)
 	t.numbers = append(t.numbers, c.numbers...)
 	c.numbers = nil

@@ -90,7 +90,8 @@ func roomOf(name string) (room string, ok bool) {
 var roomsOfLinkage = []string{
 	"linkage", "linkage/internal/explain", "linkage/internal/learn", "linkage/internal/judge", "linkage/internal/find", "linkage/internal/steps",
 	"linkage/internal/memory", "linkage/internal/held", "linkage/internal/columns", "linkage/internal/decide", "linkage/internal/entities",
-	"linkage/internal/model", "linkage/internal/kinds", "linkage/internal/compare", "linkage/internal/parallel",
+	"linkage/internal/model", "linkage/internal/kinds",
+	"linkage/internal/windows", "linkage/internal/compare", "linkage/internal/closeness", "linkage/internal/parallel",
 }
 
 func TestTheRoomsOfLinkageImportWhatIsBelow(t *testing.T) {

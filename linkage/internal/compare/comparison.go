@@ -1,16 +1,49 @@
 package compare
 
+import "github.com/alike-dev/alike/linkage/internal/closeness"
+
 // Level is the similarity of two values, or of two records, in steps: 0 if one is missing, 1…10 for tenths of
 // the similarity from 0 on, and equal for the same tokens in any order. Equal values of a column have, by their
-// rarity, levels from equal to equal+mostRarity.
+// rarity, levels from equal to equal+mostRarity. Numbers and dates of hardly any common tokens that are near each other
+// have levels of their own, from firstClose on: by the step of closeness where the right value is the larger one, then by
+// that where it is the smaller one. So what is later, or more, in one table is learned as such.
 type Level = uint8
 
 const (
 	Missing    Level = 0
 	Equal      Level = 11
 	mostRarity       = 15
-	Levels           = int(Equal) + mostRarity + 1
+	firstClose       = Equal + mostRarity + 1
+	Levels           = int(firstClose) + 2*closeness.Steps
+
+	// Near is the least level of values with half of their tokens in common.
+	Near Level = 6
 )
+
+// IsEqual tells whether the level is one of equal values.
+func IsEqual(l Level) bool { return l >= Equal && l < firstClose }
+
+// IsClose tells whether the level is one of different values of which at most a share ½^(step+1) of random pairs are as near.
+func IsClose(l Level, step int) bool { return l >= firstClose && stepOf(l) >= step }
+
+// BeginsOrder tells whether a level is the least of those that stand for more and more similarity.
+func BeginsOrder(l Level) bool {
+	return l == 1 || l == firstClose || l == firstClose+closeness.Steps
+}
+
+// stepOf returns the step of closeness of a level from firstClose on.
+func stepOf(l Level) int { return int(l-firstClose)%closeness.Steps + 1 }
+
+// Alike returns the similarity, from 0 to 1, that a level stands for.
+func Alike(l Level) float64 {
+	switch {
+	case l == Missing:
+		return 0
+	case l < firstClose:
+		return float64(min(l, Equal)-1) / 10
+	}
+	return float64(stepOf(l)) / (closeness.Steps + 1)
+}
 
 // LevelOf returns the level of a similarity.
 func LevelOf(similarity float64) Level {
@@ -56,7 +89,7 @@ func (c *Comparison) Agreement(i int) float64 {
 	there, total := 0.0, 0.0
 	for _, l := range c.Of(i)[:c.Width-1] {
 		if l != Missing {
-			there, total = there+1, total+float64(min(l, Equal)-1)/10
+			there, total = there+1, total+Alike(l)
 		}
 	}
 	return total / max(there, 1)

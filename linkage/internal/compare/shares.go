@@ -54,7 +54,10 @@ func (c *Comparer) Shares(ctx context.Context, threads int, records [2]int, most
 		count := func(from, to int) {
 			for _, p := range strangers[from:to] {
 				there, total := 0.0, 0.0
-				c.EachColumn(p, func(f int, similarity float64, _, _ uint32) {
+				c.EachColumn(p, func(f int, similarity float64, a, b uint32) {
+					if similarity >= 0 && c.Columns[f].agreeing(a-1, b-1) {
+						similarity = 1
+					}
 					if s[f] = similarity; similarity >= 0 {
 						there, total = there+1, total+similarity
 					}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/internal/weighing"
+	"github.com/alike-dev/alike/linkage/internal/closeness"
 	"github.com/alike-dev/alike/record"
 )
 
@@ -15,6 +16,10 @@ type column struct {
 	rarity  []Level  // of each value: the rarity of two equal values
 	values  int      // number of rows that have a value
 	scale   weighing.Scale
+	near    *closeness.Scale // nil: values have no distances
+	at      []float64        // coordinate of each value
+	sided   bool             // it matters whether the right value is the larger one, since there are two tables
+	begins  bool             // it matters how texts begin
 }
 
 // weigh sets the data about a value from the weights of all tokens in the column.
@@ -79,13 +84,13 @@ func (c *column) level(a, b uint32, common uint64) Level {
 	case a == b:
 		return Equal + c.rarity[a]
 	case common == 0:
-		return LevelOf(0)
+		return c.closer(a, b, LevelOf(0))
 	}
 	l := LevelOf(c.shared(a, b, common))
 	if l == Equal || c.Same(a, b) {
 		return Equal + c.rarityOf(a, b)
 	}
-	return l
+	return c.closer(a, b, l)
 }
 
 // rarityOf returns the rarity of two values with the same tokens, in steps of a factor of e.

@@ -122,6 +122,9 @@ func (t *Finder) sharing(ctx context.Context, v *Vocabulary) (*candidates.Pairs,
 	return t.once(ctx, t.search(0), "pairs-0", func() (*candidates.Pairs, error) {
 		k := t.byKeys(v)
 		k.Frequencies, k.Unfiltered = v.frequencies, t.Method.Unfiltered
+		for side, table := range t.All() {
+			k.Others[side] = t.windowKeys(table, nil)
+		}
 		t.Summary = candidates.Summary{Method: candidates.ByKeys, Searched: int64(t.Records[0] + t.Records[1])}
 		var right candidates.Items
 		if t.Right != nil {
@@ -147,14 +150,14 @@ func (t *Finder) Sharing(ctx context.Context, v *Vocabulary) (*candidates.Pairs,
 // manyShare is KeysConfig.Expected for the sample. It is so large that hardly any closer record is missed.
 const manyShare = 2
 
-// learnedFrom is about the number of records from whose candidates a model is learned.
-const learnedFrom = model.MostSampled / FirstK
+// LearnedFrom is about the number of records from whose candidates a model is learned.
+const LearnedFrom = model.MostSampled / FirstK
 
-// Closest returns candidates to learn from: for each record of a sample, the few records that share most with
-// it. All pairs that share a key would not do: most of them agree in just the two or three values of the key, so
+// Closest returns candidates to learn from: for each of about so many records, the few records that share most
+// with it. All pairs that share a key would not do: most of them agree in just the two or three values of the key, so
 // they do not show how similar non-matches can be. The sample is from the smaller table, because hardly any
 // record of a much larger one has a match.
-func (t *Finder) Closest(ctx context.Context, v *Vocabulary) ([]compare.Pair, error) {
+func (t *Finder) Closest(ctx context.Context, v *Vocabulary, records int) ([]compare.Pair, error) {
 	if t.Sieved != nil {
 		return t.Places(t.Sieved.Closest, 0, 1), nil
 	}
@@ -162,7 +165,7 @@ func (t *Finder) Closest(ctx context.Context, v *Vocabulary) ([]compare.Pair, er
 	if n := t.Records; other == 1 && n[1] < n[0] {
 		side, other = 1, 0
 	}
-	pairs, err := t.ClosestTo(ctx, v, t.Some(side, learnedFrom), side, other)
+	pairs, err := t.ClosestTo(ctx, v, t.Some(side, records), side, other)
 	for i, p := range pairs {
 		if side == 1 || other == 0 && p.A > p.B {
 			pairs[i] = compare.Pair{A: p.B, B: p.A}
@@ -192,6 +195,7 @@ func (t *Finder) ClosestTo(ctx context.Context, v *Vocabulary, numbers []uint32,
 	others := t.ofSide(other, v)
 	k := t.byKeys(v)
 	k.Expected, k.Frequencies[1] = manyShare, v.frequencies[other]
+	k.Others = [2]candidates.OtherKeys{t.windowKeys(table, rows), t.windowKeys(t.All()[other], nil)}
 	if t.Right != nil && side == other {
 		own := numberOwn(v.count, some, t.Numbering.Hashes())
 		k.Items, k.Frequencies[1] = own.count, own.frequencies(k.Frequencies[1])

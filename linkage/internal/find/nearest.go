@@ -15,6 +15,7 @@ import (
 	"github.com/alike-dev/alike/linkage/internal/held"
 	"github.com/alike-dev/alike/linkage/internal/memory"
 	"github.com/alike-dev/alike/linkage/internal/steps"
+	"github.com/alike-dev/alike/linkage/internal/windows"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/record"
 	"github.com/alike-dev/alike/simjoin"
@@ -36,12 +37,13 @@ type Finder struct {
 	Steps     *steps.Keeper
 	Summary   candidates.Summary // of the last search
 
-	stored *storedItems // of a table that is not held; nil: there is none
-	Sieved *Sieved      // results about a table that is not held whole; nil: both are
+	windows *windows.Windows // nil: no columns make windows, or a table is not held whole
+	stored  *storedItems     // of a table that is not held; nil: there is none
+	Sieved  *Sieved          // results about a table that is not held whole; nil: both are
 }
 
-// Nearest finds candidates by similarity. With TopK these are the pairs in which one record is among the k
-// records that are most similar to the other.
+// Nearest finds candidates by similarity and, unless similarity decides, by windows. With TopK the former are the pairs in
+// which one record is among the k records that are most similar to the other.
 func (t *Finder) Nearest(ctx context.Context, whole *compare.Records, k int) (_ *candidates.Pairs, err error) {
 	left, err := t.vectors(whole, t.Left, everyRow(t.Left))
 	if err != nil {
@@ -61,8 +63,18 @@ func (t *Finder) Nearest(ctx context.Context, whole *compare.Records, k int) (_ 
 			setting.Candidates, setting.Threshold, t.Method.MinSimilarity, setting.Recall)
 	}
 	t.Summary = summary
-	return found, err
+	if err != nil {
+		return nil, err
+	}
+	var others *someRecords
+	if t.Right != nil {
+		others = &someRecords{Table: t.Right}
+	}
+	return t.withClose(ctx, t.search(k), found, &someRecords{Table: t.Left}, others)
 }
+
+// BySimilarity tells whether candidates are found by a least similarity.
+func (t *Finder) BySimilarity() bool { return t.Method.Method != candidates.TopK }
 
 // NearestOnce returns the pairs of Nearest. An earlier process may have found them.
 func (t *Finder) NearestOnce(ctx context.Context, whole *compare.Records, k int) (*candidates.Pairs, error) {
@@ -173,8 +185,8 @@ func Each(ctx context.Context, pairs *candidates.Pairs) iter.Seq2[candidates.Pai
 	}
 }
 
-// OtherThan returns pairs of some records of a table, of the given rows, with others of it
-// that are similar.
+// OtherThan returns pairs of some records of a table, of the given rows, with others of it that are similar or, unless
+// similarity decides, near by windows.
 func (t *Finder) OtherThan(ctx context.Context, whole *compare.Records, table *record.Table, rows []uint32) (pairs []compare.Pair, err error) {
 	some, err := t.vectors(whole, table, slices.Values(rows))
 	if err != nil {
@@ -190,6 +202,9 @@ func (t *Finder) OtherThan(ctx context.Context, whole *compare.Records, table *r
 	search.Both = false
 	found, _, err := candidates.Find(ctx, search, some, every)
 	if err != nil {
+		return nil, err
+	}
+	if found, err = t.withClose(ctx, search, found, &someRecords{table, rows}, &someRecords{Table: table}); err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, found.Close()) }()

@@ -127,7 +127,7 @@ func (v *Vocabulary) found(dst []uint32, look *record.Lookup, values [][]byte) [
 // needed for them.
 func (s *Sieve) find(ctx context.Context, found *Sieved) (rows RowSet, err error) {
 	v, side := s.Vocabulary, s.Side
-	if found.Closest, err = s.Closest(ctx, v); err != nil {
+	if found.Closest, err = s.Closest(ctx, v, LearnedFrom); err != nil {
 		return nil, err
 	}
 	if found.Own, err = s.ClosestTo(ctx, v, s.Some(side, s.Own), side, side); err != nil {

@@ -70,6 +70,9 @@ func New(ctx context.Context, in *compare.Input, f *find.Finder, o Options) (e *
 		return nil, err
 	}
 	e.Matchers = e.whole.NewMatchers(f.Threads)
+	if err := e.useDistances(ctx); err != nil {
+		return nil, err
+	}
 	e.shares, err = e.Shares(ctx, f.Threads, f.Records, o.Strangers)
 	return e, err
 }
@@ -102,7 +105,7 @@ func (e *Examiner) findMany(ctx context.Context) error {
 		e.items = v
 	}
 	if err := e.learned("sample"+e.suffix()+"-0", func() error {
-		sample, err := e.finder.Closest(ctx, v)
+		sample, err := e.finder.Closest(ctx, v, find.LearnedFrom)
 		if err != nil {
 			return err
 		}

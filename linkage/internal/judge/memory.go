@@ -18,6 +18,9 @@ func HoldAll(t *find.Finder) error {
 	for f := range t.Left.Columns {
 		values, tokens := t.Numbering.Column(f).Sizes()
 		b += 9*int64(values) + 2*int64(tokens) // rarity and words; weights
+		if t.Numbering.Column(f).Points() != nil {
+			b += 8 * int64(values) // coordinates
+		}
 		items += values
 	}
 	b += 8 * int64(t.Numbering.Tokens()) // weights, and frequencies while weights are made of them

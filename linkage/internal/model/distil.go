@@ -70,14 +70,18 @@ func newton(evidence, z, probability []float64, level func(i int) compare.Level)
 	}
 }
 
-// fillLevels gives levels that no candidate has the evidence of the next lower level that some have.
+// fillLevels gives levels that no candidate has the evidence of the next less similar level that some have.
 func fillLevels(evidence []float64, c *compare.Comparison, f int) {
 	var there [compare.Levels]bool
 	for i := range c.Pairs {
 		there[c.Levels[i*c.Width+f]] = true
 	}
 	for l := 2; l < compare.Levels; l++ {
-		if !there[l] {
+		switch {
+		case there[l]:
+		case compare.BeginsOrder(compare.Level(l)):
+			evidence[l] = 0
+		default:
 			evidence[l] = evidence[l-1]
 		}
 	}

@@ -51,8 +51,8 @@ const (
 	// mostWithin is the largest ratio of pairs within sources to those across them at which the kind that agrees most still
 	// shows that sources have things once. Where it is larger, the sources describe things in styles of their own.
 	mostWithin = 0.5
-	// leastColumns and leastCandidates are how many of them show kinds. Of few columns a fit of two classes makes enough.
-	leastColumns    = 5
+	// LeastColumns and leastCandidates are how many of them show kinds. Of few columns a fit of two classes makes enough.
+	LeastColumns    = 5
 	leastCandidates = 300
 	// decoyRounds is how often a model is fitted to what decoys say about its scores. The second and third time change
 	// little.
@@ -63,7 +63,7 @@ const (
 
 // MayShowKinds tells whether there are enough columns and candidates to show kinds of pairs.
 func MayShowKinds(c *compare.Comparison) bool {
-	return c.Width-1 >= leastColumns && len(c.Pairs) >= leastCandidates
+	return c.Width-1 >= LeastColumns && len(c.Pairs) >= leastCandidates
 }
 
 // checkKinds replaces a fit that contradicts the kinds of pairs.
@@ -143,17 +143,14 @@ func Grades(c *compare.Comparison, some []int) []uint8 {
 	return grades
 }
 
-// near is the least level of values that are near each other: half of what they hold is the same.
-const near = 6
-
 func appendGrades(dst []uint8, levels []compare.Level) []uint8 {
 	for _, l := range levels {
 		switch {
-		case l == compare.Missing:
+		case l == compare.Missing || compare.IsClose(l, 1): // to be close is neither to agree nor to differ
 			dst = append(dst, kinds.Missing)
-		case l >= compare.Equal:
+		case compare.IsEqual(l):
 			dst = append(dst, kinds.Equal)
-		case l >= near:
+		case l >= compare.Near:
 			dst = append(dst, kinds.Near)
 		default:
 			dst = append(dst, kinds.Far)

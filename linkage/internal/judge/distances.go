@@ -1,0 +1,108 @@
+package judge
+
+import (
+	"context"
+	"math"
+
+	"github.com/alike-dev/alike/linkage/internal/closeness"
+	"github.com/alike-dev/alike/linkage/internal/compare"
+	"github.com/alike-dev/alike/linkage/internal/model"
+)
+
+const (
+	// probed is about the number of records whose most similar partners show which distances tell.
+	probed = 3000
+	// tellingStep is the step of closeness by which it is measured whether distances in a column tell, and tellingRate by how
+	// much more often than by chance the most similar pairs have different values that near.
+	tellingStep = 3
+	tellingRate = 2
+	// leastProbed is the least number of pairs with values that say so.
+	leastProbed = 30
+	// beyond is by how many standard deviations their number must exceed what chance makes.
+	beyond = 5
+)
+
+// useDistances compares numbers and dates by their distances, and makes windows of them, if distances in two columns or more
+// tell. They do if the most similar pairs are near each other without being equal, as an amount and the same less a fee, twice
+// as often as chance explains: most of those are near because they are the same. Birth dates, which are either equal or
+// wrong, do not tell. Of a table that is not held whole distances are not known.
+func (e *Examiner) useDistances(ctx context.Context) error {
+	t := e.finder
+	// With so many columns kinds of pairs are fitted. Homes with two coordinates would then show in more columns than people.
+	if len(e.Columns) >= model.LeastColumns {
+		return nil
+	}
+	if t.Sieved != nil || !t.MayHaveWindows() || t.BySimilarity() {
+		return nil
+	}
+	scales := make([]*closeness.Scale, len(e.Columns))
+	for f := range scales {
+		column := t.Numbering.Column(f)
+		scales[f] = closeness.NewScale(column.Points(), column.Counts())
+	}
+	e.UseScales(scales)
+	if err := e.keepTelling(ctx, scales); err != nil {
+		return err
+	}
+	e.UseScales(scales)
+	t.UseWindows(scales)
+	return nil
+}
+
+// keepTelling sets the scales whose distances do not tell to nil: all, unless those of two columns tell.
+func (e *Examiner) keepTelling(ctx context.Context, scales []*closeness.Scale) error {
+	v, err := e.finder.Vocabulary(ctx)
+	if err != nil {
+		return err
+	}
+	pairs, err := e.finder.Closest(ctx, v, probed)
+	if err != nil {
+		return err
+	}
+	found, err := e.Compare(ctx, e.Matchers, pairs)
+	if err != nil {
+		return err
+	}
+	rank := make([]float64, len(pairs))
+	for i, w := range found.Wholes {
+		rank[i] = float64(w)
+	}
+	best := model.Graph{Pairs: pairs, Left: found.Left, Right: found.Right}.Mutual(rank, found.Wholes)
+	telling := 0
+	for f := range scales {
+		if scales[f] != nil && tells(found, best, f) {
+			telling++
+		} else {
+			scales[f] = nil
+		}
+	}
+	if telling < 2 {
+		clear(scales)
+	}
+	return nil
+}
+
+// tells tells whether the values of the best pairs in a column are near each other, without being equal, more often than
+// those of random pairs and of the other pairs are. Others, such as offers of one brand, may be near for their own reasons.
+func tells(c *compare.Comparison, best []int, f int) bool {
+	isBest := make([]bool, len(c.Pairs))
+	for _, i := range best {
+		isBest[i] = true
+	}
+	var there, close [2]float64 // of the other pairs, of the best ones
+	for i, of := range isBest {
+		k := 0
+		if of {
+			k = 1
+		}
+		l := c.Of(i)[f]
+		if l != compare.Missing {
+			there[k]++
+		}
+		if compare.IsClose(l, tellingStep) {
+			close[k]++
+		}
+	}
+	chance := there[1] * max(closeness.Share(tellingStep), close[0]/max(there[0], 1))
+	return there[1] >= leastProbed && close[1] >= tellingRate*chance && close[1] >= chance+beyond*math.Sqrt(chance)
+}

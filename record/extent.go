@@ -1,0 +1,110 @@
+package record
+
+import (
+	"math"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/alike-dev/alike/internal/hashing"
+)
+
+// Measured reports whether values of the kind have distances: see Column.Point.
+func (k Kind) Measured() bool { return k == Number || k == Date }
+
+// openings is how many hashes say how a text begins: of its first word, its first two and its first three, and then of the
+// initials of its first two words and its first three. opened is the number of these words.
+const (
+	opened   = 3
+	openings = opened + 2
+)
+
+// beginsWith notes a word as one of the first words of a text. words is the hash of all words up to it, and at its place.
+func (o *beginning) beginsWith(at int, word []byte, words uint64) {
+	if at >= opened {
+		return
+	}
+	o.hashes[at] = words
+	initial, _ := utf8.DecodeRune(word)
+	if o.initials = hashing.Mix(o.initials ^ uint64(initial)); at > 0 {
+		o.hashes[opened+at-1] = o.initials
+	}
+}
+
+// beginning is how a text begins, while it is cut.
+type beginning struct {
+	hashes   [openings]uint64
+	initials uint64
+}
+
+// extent is what a value has besides tokens.
+type extent struct {
+	point    float64
+	openings [openings]uint64
+}
+
+// extents are those of all values of a column, as far as they are kept.
+type extents struct {
+	points   []float64
+	openings [][openings]uint64
+}
+
+// add adds the extent of the next value.
+func (e *extents) add(kind Kind, of extent, keepOpenings bool) {
+	switch {
+	case kind.Measured():
+		e.points = append(e.points, of.point)
+	case keepOpenings && kind.OfWords():
+		e.openings = append(e.openings, of.openings)
+	}
+}
+
+func (e *extents) bytes() int64 { return int64(8*cap(e.points) + 8*openings*cap(e.openings)) }
+
+// Point returns the place of a value on a line: a number, or the days of a date since 1970-01-01. NaN: the value has no
+// place, as a text among numbers, or no value of the column has one: see Kind.Measured.
+func (c *Column) Point(value uint32) float64 {
+	if c.points == nil {
+		return math.NaN()
+	}
+	return c.points[value]
+}
+
+// Points returns Point of each value; nil: no value has one. The caller must not change it.
+func (c *Column) Points() []float64 { return c.points }
+
+// Openings returns hashes of the first word of a text, its first two and its first three, and of the initials of its first
+// two and its first three words; 0 where it has fewer. Texts that begin with the same words, or words of the same initials,
+// have the same. Only with Numbering.Openings; else all are 0.
+func (c *Column) Openings(value uint32) (hashes [openings]uint64) {
+	if c.openings == nil {
+		return hashes
+	}
+	return c.openings[value]
+}
+
+// pointOfNumber returns the number in its canonical form.
+func pointOfNumber(canonical []byte) float64 {
+	x, err := strconv.ParseFloat(string(canonical), 64)
+	if err != nil {
+		return math.NaN()
+	}
+	return x
+}
+
+// pointOfDate returns the days since 1970 of a date in its canonical form, in the calendar of today. A day that its month
+// does not have is one of the next month.
+func pointOfDate(canonical []byte) float64 {
+	number := func(from, to int) int {
+		n := 0
+		for _, b := range canonical[from:to] {
+			n = 10*n + int(b-'0')
+		}
+		return n
+	}
+	year, month, day := number(0, 4), number(5, 7), number(8, 10)
+	if month < 3 { // a year from March on has its leap day last
+		year, month = year-1, month+12
+	}
+	const first = 719469 // what the sum below is on the first of January 1970
+	return float64(365*year + year/4 - year/100 + year/400 + (153*month-457)/5 + day - first)
+}
