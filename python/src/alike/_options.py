@@ -124,6 +124,7 @@ class PairsOptions(CorpusOptions, RecordOptions, total=False):
     model: Path
     probability: bool
     top: int
+    summary: Path
 
 
 class JoinOptions(TypedDict, total=False):
@@ -161,6 +162,7 @@ class TableOptions(JoinOptions, total=False):
     source: str | Sequence[str]
     against_links: Path
     save_config: Path
+    summary: Path
 
 
 class IndexInputOptions(ReadingOptions, total=False):
