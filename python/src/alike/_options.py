@@ -273,6 +273,7 @@ DEFAULTS: Mapping[str, Any] = {
     "against_links": None,
     "probability": False,
     "save_config": None,
+    "summary": None,
     "time_field": None,
     "containment": 0,
     "keys": None,
