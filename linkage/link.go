@@ -108,6 +108,12 @@ func (t *tables) examine(ctx context.Context, c *Config, as assumption) (*examin
 		r.Known = len(c.Known) - e.known.absent
 		e.found = e.known.free(e.found, c.Match)
 	}
+	if e.verdicts, err = t.findVerdicts(c); err == nil && e.verdicts != nil {
+		e.found, err = e.verdicts.candidates(ctx, e)
+	}
+	if err != nil {
+		return nil, err
+	}
 	if err := e.judge(ctx); err != nil {
 		return nil, err
 	}
@@ -125,6 +131,9 @@ func (t *tables) examine(ctx context.Context, c *Config, as assumption) (*examin
 	// bound would undo the change, and would not fit the model's threshold.
 	if c.Model == nil || c.Model.Learned.Strength == 0 {
 		ch.Bound(e.found, e.model, t.counts(), e.probability)
+	}
+	if e.verdicts != nil {
+		e.verdicts.believe(e.found.Pairs, e.probability)
 	}
 	return e, err
 }
