@@ -108,8 +108,8 @@ func (t *tables) said(list []Label) (map[compare.Pair]bool, error) {
 			p.A, p.B = p.B, p.A
 		}
 		said[p] = l.Match
-		t.result.Verdicts++
 	}
+	t.result.Verdicts = len(said)
 	return said, nil
 }
 
