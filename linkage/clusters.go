@@ -31,6 +31,15 @@ func (t *tables) cluster(ctx context.Context, e *examiner, edges []int) (*Entiti
 			g.Pairs[i].Evidence = max(1, model.LogOdds(e.probability[i]))
 		}
 	}
+	if v := e.verdicts; v != nil {
+		for _, p := range v.same {
+			g.Same = append(g.Same, [2]uint32{p.A, p.B})
+		}
+		for _, p := range v.different {
+			g.Different = append(g.Different, [2]uint32{p.A, p.B})
+			g.Pairs = append(g.Pairs, entities.Pair{A: p.A, B: p.B, Evidence: -entities.Most})
+		}
+	}
 	o := entities.Options{Precision: c.Precision, Even: c.Even, Threads: c.Threads}
 	if c.Model != nil && c.Threshold == 0 && c.Precision == 0 {
 		least := max(entities.Least, model.LogOdds(c.Model.Threshold))

@@ -36,6 +36,9 @@ func (t *tables) decide(ctx context.Context, e *examiner) error {
 		return err
 	}
 	edges = decide.KeepTop(func(a uint32) int { return e.known.room(a, c.Top) }, edges, found.Pairs, rank)
+	if e.verdicts != nil {
+		edges, r.Parted = e.verdicts.hold(edges, found.Pairs, probability)
+	}
 	all, fewer := t.counts(), 0
 	if e.onePartner && t.right != nil {
 		fewer = min(all[0], all[1])

@@ -24,6 +24,7 @@ type examiner struct {
 	shares   []float64
 	items    *vocabulary // of two tables with many records; else nil
 	known    *known      // nil: there are no known links
+	verdicts *verdicts   // nil: there are none
 	assumption
 	sources *sources     // of the only table; nil: there are none
 	own     [2]*ownPairs // similar records within either table; nil: not looked for yet

@@ -106,10 +106,8 @@ func (t *tables) examine(ctx context.Context, c *Config, as assumption) (*examin
 	r.Candidates, r.Disputed = e.candidates, e.disputed
 	t.memory.held += bytesOf(e.found)
 	t.report(e.sample, e.sampled, e.model)
-	if len(c.Known) > 0 {
-		e.known = t.findKnown(c.Known)
-		r.Known = len(c.Known) - e.known.absent
-		e.found = e.known.free(e.found, c.Match)
+	if err := t.settle(ctx, e); err != nil {
+		return nil, err
 	}
 	if err := e.judge(ctx); err != nil {
 		return nil, err
@@ -129,7 +127,24 @@ func (t *tables) examine(ctx context.Context, c *Config, as assumption) (*examin
 	if c.Model == nil || c.Model.Learned.Strength == 0 {
 		ch.Bound(e.found, e.model, t.counts(), e.probability)
 	}
+	if e.verdicts != nil {
+		e.verdicts.believe(e.found.Pairs, e.probability)
+	}
 	return e, err
+}
+
+// settle leaves the candidates that known links and verdicts leave.
+func (t *tables) settle(ctx context.Context, e *examiner) (err error) {
+	c := e.config
+	if len(c.Known) > 0 {
+		e.known = t.findKnown(c.Known)
+		t.result.Known = len(c.Known) - e.known.absent
+		e.found = e.known.free(e.found, c.Match)
+	}
+	if e.verdicts, err = t.findVerdicts(c); err == nil && e.verdicts != nil {
+		e.found, err = e.verdicts.candidates(ctx, e)
+	}
+	return err
 }
 
 // findMany finds and examines the candidates of many records.

@@ -100,6 +100,7 @@ class RecordOptions(TypedDict, total=False):
     records: bool
     field: str | Sequence[str]
     source: str | Sequence[str]
+    verdicts: Path
     config: Path
     save_config: Path
     idf: Literal["exact", "sketch", "none"]
@@ -161,6 +162,7 @@ class TableOptions(JoinOptions, total=False):
     with_: str | Sequence[str]
     source: str | Sequence[str]
     against_links: Path
+    verdicts: Path
     save_config: Path
     summary: Path
 
