@@ -61,6 +61,8 @@ func (t *tables) link(ctx context.Context, c *Config) (*Result, error) {
 }
 
 // examine finds candidates, compares them, and computes the probability of each.
+//
+// long: the steps of a join in their order, each a call with its error.
 func (t *tables) examine(ctx context.Context, c *Config, as assumption) (*examiner, error) {
 	if !as.later {
 		t.numbering.Finish()
