@@ -93,6 +93,21 @@ func (r *rows) verdicts() (pairs []Verdict, labelled bool, err error) {
 	return pairs, true, nil
 }
 
+// ReadSaid reads what a person has said about pairs, for JoinConfig.Verdicts, from a file for ReadVerdicts. Pairs of which
+// the person was not sure are left out.
+func ReadSaid(path string) (said []linkage.Label, err error) {
+	pairs, labelled, err := ReadVerdicts(path)
+	if err == nil && !labelled {
+		err = fmt.Errorf("%s has no verdicts: write 1, 0 or u into the third column", path)
+	}
+	for _, v := range pairs {
+		if !v.Unsure {
+			said = append(said, linkage.Label{A: v.A, B: v.B, Match: v.Match})
+		}
+	}
+	return said, err
+}
+
 // Truth is the content of a file of true pairs or verdicts.
 type Truth struct {
 	file     *rows

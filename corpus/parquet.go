@@ -94,7 +94,8 @@ func parquetBytes(f *File) (*parquetRows, error) {
 	case f.src.Compression != Plain:
 		return nil, &Problem{Path: f.src.Label(), Err: errPacked}
 	case f.src.Stream:
-		return nil, &Problem{Path: f.src.Label(), Err: fault.Because(ErrUnsupported, "a Parquet file cannot be read from a stream, its metadata is at its end; copy it to a file")}
+		return nil, &Problem{Path: f.src.Label(),
+			Err: fault.Because(ErrUnsupported, "a Parquet file cannot be read from a stream, its metadata is at its end; copy it to a file")}
 	}
 	at, err := f.src.OpenAt(f.ctx, f.o)
 	if err != nil {

@@ -303,7 +303,8 @@ func (s *search) groupOptions() group.Options {
 func (s *search) containOptions() contain.Options {
 	return contain.Options{
 		Graph: s.graph(), Records: s.records, Docs: s.classes.Representatives, Sides: &s.sides,
-		Sampling: engine.Sampling{Sample: s.how.recipe.Sample(), Seed: s.how.recipe.SampleSeed(), Threshold: s.threshold, Cap: s.BucketCap}, Sizes: s.removesParts, Log: s.log, Progress: s.Progress,
+		Sampling: engine.Sampling{Sample: s.how.recipe.Sample(), Seed: s.how.recipe.SampleSeed(), Threshold: s.threshold, Cap: s.BucketCap},
+		Sizes:    s.removesParts, Log: s.log, Progress: s.Progress,
 	}
 }
 

@@ -44,7 +44,8 @@ func (a *applier) apply(c *changes) error {
 			return err
 		}
 	}
-	err = errors.Join(a.putBlocks(b, c), a.putDead(b, c), a.putIDs(b, c), a.putNotes(b, c), a.putPast(b, c), a.putSettled(b, c), putWindow(b, c.growing.First, c.next, c.newest), a.trim(b, c))
+	err = errors.Join(a.putBlocks(b, c), a.putDead(b, c), a.putIDs(b, c), a.putNotes(b, c), a.putPast(b, c),
+		a.putSettled(b, c), putWindow(b, c.growing.First, c.next, c.newest), a.trim(b, c))
 	if err != nil {
 		return err
 	}

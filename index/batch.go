@@ -236,7 +236,8 @@ func (b *Batch) look(p *prepared, set func() []uint64) {
 
 // query returns the query that finds documents that are similar to this one.
 func (b *Batch) query(p *prepared, set func() []uint64) *query {
-	return &query{keys: within(b.keys, span{p.keys.from, p.keys.from + p.ways}), digest: p.digest, words: within(b.words, p.words), time: p.time, set: set, accepts: p.accepts}
+	return &query{keys: within(b.keys, span{p.keys.from, p.keys.from + p.ways}), digest: p.digest,
+		words: within(b.words, p.words), time: p.time, set: set, accepts: p.accepts}
 }
 
 // arrival returns a document of the batch in the form that insert takes.

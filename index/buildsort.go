@@ -150,7 +150,8 @@ func (k *keySorter) write(ctx context.Context, dead slotSet, next uint64, most i
 	var writers sync.WaitGroup
 	for i, r := range readers {
 		writers.Go(func() {
-			w := keyWriter{tables: tables{folder: k.s.folder, engine: k.s.engine, name: fmt.Sprintf("keys-%d-", i), full: k.full, plain: true}, dead: dead, copies: copies, most: most}
+			t := tables{folder: k.s.folder, engine: k.s.engine, name: fmt.Sprintf("keys-%d-", i), full: k.full, plain: true}
+			w := keyWriter{tables: t, dead: dead, copies: copies, most: most}
 			errs[i] = errors.Join(w.write(ctx, r, bound(i+1)), r.Close())
 		})
 	}

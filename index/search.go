@@ -140,7 +140,8 @@ func (s *Searcher) recounted(v *view, text []byte, t measure.Threshold, o Search
 			counted(features.Multiset), t.Measure(), setting.Measure)
 	}
 	if !o.Exact {
-		return nil, setting.Errorf("%w: the keys are of sets that %s: for %s take %s exact, which compares every document", ErrRecall, counted(features.Multiset), t.Measure(), setting.Candidates)
+		return nil, setting.Errorf("%w: the keys are of sets that %s: for %s take %s exact, which compares every document",
+			ErrRecall, counted(features.Multiset), t.Measure(), setting.Candidates)
 	}
 	features.Multiset = !features.Multiset
 	r, err := recipe.New(recipe.Options{Features: features, Threshold: t, Keys: recipe.NoKeys})

@@ -32,7 +32,8 @@ func (x *Index) Verify(ctx context.Context, told func(Damage)) (documents int64,
 	if _, err := s.queue.drain(); err != nil {
 		return 0, err
 	}
-	c := &checking{x: x.collection, engine: s.engine, view: x.view.Load(), told: told, finder: newFinder(x.collection), maker: x.options.Recipe.NewMaker(recipe.MakerOptions{Signature: true})}
+	c := &checking{x: x.collection, engine: s.engine, view: x.view.Load(), told: told, finder: newFinder(x.collection),
+		maker: x.options.Recipe.NewMaker(recipe.MakerOptions{Signature: true})}
 	c.buckets = buckets{view: c.view, most: x.options.BucketCap}
 	defer func() { err = errors.Join(err, c.buckets.close(), c.lookup.close()) }()
 	if c.lookup, err = s.engine.newIDLookup(c.view.Next); err != nil {

@@ -41,6 +41,11 @@ type Config struct {
 	// other, with Best the left ones get none. With All they may get others, up to Top.
 	Known []Known
 
+	// Verdicts are what a person has said about pairs of records, in one table in any order. They hold: the one are links,
+	// and nothing connects the records of the others, neither links nor clusters, also through further records. Where they
+	// contradict each other, what is different stays apart, see Report.Refused.
+	Verdicts []Label
+
 	Weighing
 	Searching
 

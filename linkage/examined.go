@@ -10,6 +10,7 @@ import (
 	"github.com/alike-dev/alike/linkage/internal/compare"
 	"github.com/alike-dev/alike/linkage/internal/decide"
 	"github.com/alike-dev/alike/linkage/internal/find"
+	"github.com/alike-dev/alike/linkage/internal/held"
 	"github.com/alike-dev/alike/linkage/internal/judge"
 	"github.com/alike-dev/alike/linkage/internal/learn"
 	"github.com/alike-dev/alike/linkage/internal/model"
@@ -22,8 +23,8 @@ const fewPassedOver = 40
 
 // examineAs finds candidates, compares them, and computes the probability of each. If the rule lets records have several
 // partners, it first assumes that they have one: rivals and chance then tell far more. That stays if hardly any record is
-// passed over. It also returns the known links, if there are any.
-func examineAs(ctx context.Context, c *Config, f *find.Finder, r *Result) (*judge.Examiner, *known, error) {
+// passed over. It also returns what was settled before.
+func examineAs(ctx context.Context, c *Config, f *find.Finder, r *Result) (*judge.Examiner, settled, error) {
 	// A model, a threshold and known links leave nothing to find out.
 	if c.exclusive() || f.Right == nil || c.Model != nil || c.Threshold > 0 || len(c.Known) > 0 {
 		return examine(ctx, c, f, r, judge.Options{OnePartner: c.exclusive()})
@@ -31,7 +32,7 @@ func examineAs(ctx context.Context, c *Config, f *find.Finder, r *Result) (*judg
 	taken, notes := f.Memory.Held, len(r.Notes)
 	e, _, err := examine(ctx, c, f, r, judge.Options{OnePartner: true})
 	if err != nil {
-		return nil, nil, err
+		return nil, settled{}, err
 	}
 	pairs, left, right := decide.PassedOver(e.Found, e.Model, e.Graph().Mutual(e.Rank, e.Found.Wholes))
 	if c.Match == Best { // a left record has one partner
@@ -39,44 +40,42 @@ func examineAs(ctx context.Context, c *Config, f *find.Finder, r *Result) (*judg
 	}
 	if pairs > 0 && (left+right)*fewPassedOver < pairs {
 		r.Notes = append(r.Notes, "as far as the tables show, a record has one partner at most: to match by mutual finds as much")
-		return e, nil, nil
+		return e, settled{}, nil
 	}
 	f.Memory.Held, r.Notes = taken, r.Notes[:notes]
 	return examine(ctx, c, f, r, judge.Options{Later: true})
 }
 
 // examine finds candidates, compares them, and computes the probability of each. o says what is assumed of partners.
-func examine(ctx context.Context, c *Config, f *find.Finder, r *Result, o judge.Options) (*judge.Examiner, *known, error) {
+func examine(ctx context.Context, c *Config, f *find.Finder, r *Result, o judge.Options) (*judge.Examiner, settled, error) {
 	if !o.Later {
 		f.Numbering.Finish()
 		if err := judge.HoldAll(f); err != nil {
-			return nil, nil, err
+			return nil, settled{}, err
 		}
 	}
 	c.complement(&o, f, r)
 	e, err := judge.New(ctx, input(c, f, r.Columns), f, o)
 	if err != nil {
-		return nil, nil, err
+		return nil, settled{}, err
 	}
 	r.matcher, r.only = e.Matchers[0], f.Left
 	if err := e.Find(ctx); err != nil {
-		return nil, nil, err
+		return nil, settled{}, err
 	}
 	r.Search, r.Candidates, r.Disputed = f.Summary, e.Candidates, e.Disputed
 	describeColumns(r.Columns, f, e)
-	var k *known
-	if len(c.Known) > 0 {
-		k = findKnown(f.Tables, c.Known)
-		r.Known = len(c.Known) - k.absent
-		e.Found = k.free(e.Found, c.Match)
+	fixed, err := settle(ctx, c, f.Tables, e, r)
+	if err != nil {
+		return nil, settled{}, err
 	}
 	if err := e.Judge(ctx); err != nil {
-		return nil, nil, err
+		return nil, settled{}, err
 	}
 	var ch model.Chance
 	if e.OnePartner && f.Right != nil && !c.bySimilarity() {
 		if ch, err = e.Chance(ctx); err != nil {
-			return nil, nil, err
+			return nil, settled{}, err
 		}
 	}
 	if c.Model != nil {
@@ -87,7 +86,29 @@ func examine(ctx context.Context, c *Config, f *find.Finder, r *Result, o judge.
 	if c.Model == nil || c.Model.Learned.Strength == 0 {
 		ch.Bound(e.Found, e.Model, f.Records, e.Probability)
 	}
-	return e, k, err
+	if fixed.verdicts != nil {
+		fixed.verdicts.believe(e.Found.Pairs, e.Probability)
+	}
+	return e, fixed, err
+}
+
+// settled is what is known of pairs before they are judged.
+type settled struct {
+	known    *known    // nil: there are no known links
+	verdicts *verdicts // nil: there are none
+}
+
+// settle leaves the candidates that known links and verdicts leave.
+func settle(ctx context.Context, c *Config, t *held.Tables, e *judge.Examiner, r *Result) (fixed settled, err error) {
+	if len(c.Known) > 0 {
+		fixed.known = findKnown(t, c.Known)
+		r.Known = len(c.Known) - fixed.known.absent
+		e.Found = fixed.known.free(e.Found, c.Match)
+	}
+	if fixed.verdicts, err = findVerdicts(c, t, r); err == nil && fixed.verdicts != nil {
+		e.Found, err = fixed.verdicts.candidates(ctx, e, c.Match)
+	}
+	return fixed, err
 }
 
 // complement sets the options that follow from the configuration and the tables.

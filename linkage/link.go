@@ -60,15 +60,15 @@ func link(ctx context.Context, c *Config, f *find.Finder, r *Result) error {
 	if f.Empty() {
 		return nil
 	}
-	e, known, err := examineAs(ctx, c, f, r)
+	e, fixed, err := examineAs(ctx, c, f, r)
 	if err != nil {
 		return err
 	}
-	return choose(ctx, c, e, known, f.Tables, r)
+	return choose(ctx, c, e, fixed, f.Tables, r)
 }
 
 // choose chooses the links among the candidates of an examiner, and describes them in the result.
-func choose(ctx context.Context, c *Config, e *judge.Examiner, known *known, t *held.Tables, r *Result) error {
+func choose(ctx context.Context, c *Config, e *judge.Examiner, fixed settled, t *held.Tables, r *Result) error {
 	var edges []int
 	edges, r.Assignment = allowed(e, c.Match, e.Probability, e.Rank)
 	if err := ctx.Err(); err != nil {
@@ -87,14 +87,17 @@ func choose(ctx context.Context, c *Config, e *judge.Examiner, known *known, t *
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	edges = decide.KeepTop(func(a uint32) int { return known.room(a, c.Top) }, edges, e.Found.Pairs, e.Rank)
+	edges = decide.KeepTop(func(a uint32) int { return fixed.known.room(a, c.Top) }, edges, e.Found.Pairs, e.Rank)
+	if fixed.verdicts != nil {
+		edges, r.Parted = fixed.verdicts.hold(edges, e.Found.Pairs, e.Probability)
+	}
 	var fewer int
 	var within decide.Held
 	if e.OnePartner && t.Right != nil {
 		fewer = min(t.Records[0], t.Records[1])
 	}
 	if t.Right == nil {
-		clusters, err := clustersOf(ctx, c, e, t.Left.Rows(), edges)
+		clusters, err := clustersOf(ctx, c, e, fixed.verdicts, t.Left.Rows(), edges)
 		if err != nil {
 			return err
 		}
@@ -249,7 +252,7 @@ func namesOf(compared []Column) (list []columns.Column) {
 
 // clustersOf groups the records of the only table. Without a rule of the configuration the cut has the best expected F1
 // of the closed clusters.
-func clustersOf(ctx context.Context, c *Config, e *judge.Examiner, records int, edges []int) (*Entities, error) {
+func clustersOf(ctx context.Context, c *Config, e *judge.Examiner, v *verdicts, records int, edges []int) (*Entities, error) {
 	g := &entities.Graph{Records: records, Pairs: make([]entities.Pair, len(e.Found.Pairs)), Sources: e.Sources.OfLeft()}
 	for i, p := range e.Found.Pairs {
 		g.Pairs[i] = entities.Pair{A: p.A, B: p.B, Evidence: model.LogOdds(e.Probability[i])}
@@ -260,6 +263,15 @@ func clustersOf(ctx context.Context, c *Config, e *judge.Examiner, records int, 
 	if c.Threshold > 0 {
 		for _, i := range edges {
 			g.Pairs[i].Evidence = max(1, model.LogOdds(e.Probability[i]))
+		}
+	}
+	if v != nil {
+		for _, p := range v.same {
+			g.Same = append(g.Same, [2]uint32{p.A, p.B})
+		}
+		for _, p := range v.different {
+			g.Different = append(g.Different, [2]uint32{p.A, p.B})
+			g.Pairs = append(g.Pairs, entities.Pair{A: p.A, B: p.B, Evidence: -entities.Most})
 		}
 	}
 	o := entities.Options{Precision: c.Precision, Even: c.Even, Threads: c.Threads}

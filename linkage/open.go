@@ -175,7 +175,7 @@ func (r *reading) read(ctx context.Context, side int) error {
 func (r *reading) maySieve(side int) bool {
 	c := r.config
 	small := r.table(1 - side)
-	return r.sieves && small != nil && small.Rows() > 0 && c.Candidates == "" && len(c.Known) == 0 &&
+	return r.sieves && small != nil && small.Rows() > 0 && c.Candidates == "" && len(c.Known) == 0 && len(c.Verdicts) == 0 &&
 		c.limits.lopsided(bytesIn(r.sources[side]), bytesIn(r.sources[1-side]))
 }
 

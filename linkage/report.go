@@ -28,6 +28,7 @@ func (r *Report) String() string {
 		fmt.Fprintln(&w, estimates)
 	}
 	r.describeColumns(&w)
+	r.describeVerdicts(&w)
 	for _, note := range r.Notes {
 		fmt.Fprintf(&w, "alike: %s\n", note)
 	}
@@ -60,6 +61,27 @@ func (r *Report) describeColumns(w *strings.Builder) {
 	}
 	if len(unused) > 0 {
 		fmt.Fprintf(w, "not compared: %s\n", strings.Join(unused, ", "))
+	}
+}
+
+// describeVerdicts says what became of Config.Verdicts.
+func (r *Report) describeVerdicts(w *strings.Builder) {
+	if r.Verdicts+r.UnknownVerdicts == 0 {
+		return
+	}
+	fmt.Fprintf(w, "verdicts: %s", counted(r.Verdicts, "pair"))
+	if r.UnknownVerdicts > 0 {
+		fmt.Fprintf(w, ", and %s of records that are not there", humanize.Comma(int64(r.UnknownVerdicts)))
+	}
+	if r.Parted > 0 {
+		fmt.Fprintf(w, "; %s left out that would connect records which are different", counted(r.Parted, "link"))
+	}
+	fmt.Fprintln(w)
+	for _, p := range r.Refused[:min(mostRefused, len(r.Refused))] {
+		fmt.Fprintf(w, "alike: %s and %s were called the same, against other verdicts: they are kept apart\n", fault.Shown(p.A), fault.Shown(p.B))
+	}
+	if more := len(r.Refused) - mostRefused; more > 0 {
+		fmt.Fprintf(w, "alike: and %s more\n", humanize.Comma(int64(more)))
 	}
 }
 

@@ -69,22 +69,26 @@ func (r *Result) ID(row int) []byte { return r.only.ID(row) }
 
 // A Report describes a join and its estimated quality. It can be written as JSON.
 type Report struct {
-	Left       int        `json:"left"`                // records
-	Right      int        `json:"right"`               // 0: there is one table
-	OneTable   bool       `json:"one_table,omitempty"` // links are within the left table
-	Columns    []Column   `json:"columns"`             // that were compared
-	Unused     []Unused   `json:"unused,omitempty"`
-	Match      Match      `json:"match"`
-	Assignment Assignment `json:"assignment,omitzero"` // of OneToOne
-	Candidates int        `json:"candidates"`
-	Linked     int        `json:"linked"`             // links
-	Skipped    int        `json:"skipped,omitempty"`  // records that could not be read
-	Repeated   []string   `json:"repeated,omitempty"` // ids that several records of a table have, with the table; one of each table
-	Notes      []string   `json:"notes,omitempty"`    // other facts about the tables that a user should know
-	Known      int        `json:"known,omitempty"`    // links of Config.Known of which both records are there
-	Matches    float64    `json:"matches"`
-	Precision  float64    `json:"precision"` // estimated, of the links
-	Recall     float64    `json:"recall"`    // estimated, of the links
+	Left            int        `json:"left"`                // records
+	Right           int        `json:"right"`               // 0: there is one table
+	OneTable        bool       `json:"one_table,omitempty"` // links are within the left table
+	Columns         []Column   `json:"columns"`             // that were compared
+	Unused          []Unused   `json:"unused,omitempty"`
+	Match           Match      `json:"match"`
+	Assignment      Assignment `json:"assignment,omitzero"` // of OneToOne
+	Candidates      int        `json:"candidates"`
+	Linked          int        `json:"linked"`                     // links
+	Skipped         int        `json:"skipped,omitempty"`          // records that could not be read
+	Repeated        []string   `json:"repeated,omitempty"`         // ids that several records of a table have, with the table; one of each table
+	Notes           []string   `json:"notes,omitempty"`            // other facts about the tables that a user should know
+	Verdicts        int        `json:"verdicts,omitempty"`         // of Config.Verdicts, of which both records are there
+	UnknownVerdicts int        `json:"unknown_verdicts,omitempty"` // and the others
+	Refused         []Refused  `json:"refused,omitempty"`          // pairs that were called one thing, against other verdicts: they are apart
+	Parted          int        `json:"parted,omitempty"`           // links left out because they would connect records that were called different
+	Known           int        `json:"known,omitempty"`            // links of Config.Known of which both records are there
+	Matches         float64    `json:"matches"`
+	Precision       float64    `json:"precision"` // estimated, of the links
+	Recall          float64    `json:"recall"`    // estimated, of the links
 	// ExpectedPrecision and ExpectedRecall are the least and the largest value that each is likely to have, see
 	// decide.Estimate. Ranges wider than 0.3 say nothing, and those of a disputed join are from 0 to 1.
 	ExpectedPrecision [2]float64 `json:"expected_precision"`

@@ -36,6 +36,10 @@ func (c *Config) settings(tables ...*source) iter.Seq[journal.Setting] {
 	for _, k := range c.Known {
 		known = hashing.Mix(hashing.Mix(known^hashing.Bytes([]byte(k.A))) ^ hashing.Bytes([]byte(k.B)))
 	}
+	said := uint64(len(c.Verdicts))
+	for _, v := range c.Verdicts {
+		said = hashing.Mix(said ^ hashing.Bytes(fmt.Appendf(nil, "%q %q %v", v.A, v.B, v.Match)))
+	}
 	set := []journal.Setting{
 		{Name: "command", Value: "join"},
 		{Name: "engine", Value: joinVersion},
@@ -44,6 +48,7 @@ func (c *Config) settings(tables ...*source) iter.Seq[journal.Setting] {
 		{Name: string(setting.MaxRecord), Value: fmt.Sprint(c.Corpus.MaxRecord)},
 		{Name: "columns of ids", Value: fmt.Sprintf("%q %q", c.LeftID, c.RightID)},
 		{Name: string(setting.Field), Value: fmt.Sprintf("%+v", c.Fields)},
+		{Name: "table of a record", Value: c.Table},
 		{Name: string(setting.Source), Value: fmt.Sprintf("%q", c.Sources)},
 		{Name: string(setting.Threshold), Value: fmt.Sprint(c.Threshold)},
 		{Name: string(setting.Precision), Value: fmt.Sprint(c.Precision)},
@@ -51,6 +56,7 @@ func (c *Config) settings(tables ...*source) iter.Seq[journal.Setting] {
 		{Name: string(setting.Top), Value: fmt.Sprint(c.Top)},
 		{Name: string(setting.Model), Value: fmt.Sprintf("%016x", hashing.Bytes(model))},
 		{Name: string(setting.With), Value: fmt.Sprintf("%q %v", c.With, c.WithAll)},
+		{Name: "verdicts", Value: fmt.Sprintf("%016x", said)},
 		{Name: "known links", Value: fmt.Sprintf("%016x", known)},
 		{Name: string(setting.IDF), Value: fmt.Sprint(c.IDF, c.Epsilon, c.Delta, c.Repetitions)},
 		{Name: string(setting.Measure), Value: c.Measure.String()},

@@ -68,7 +68,9 @@ func (p *Plan) textStages() []Stage {
 	}
 	all = append(all, p.forests()...)
 	return append(all,
-		Stage{Name: "members", Tasks: files, reads: []Stream{edges, hotEdges, Cards, Copies, OwnSets, Labels, when(p.References > 0, Renames)}, writes: []Stream{Members, when(p.Star, StarEdges)}, run: members},
+		Stage{Name: "members", Tasks: files,
+			reads:  []Stream{edges, hotEdges, Cards, Copies, OwnSets, Labels, when(p.References > 0, Renames)},
+			writes: []Stream{Members, when(p.Star, StarEdges)}, run: members},
 		Stage{Name: "clusters", Tasks: p.Partitions, reads: []Stream{Members, when(p.Star, StarEdges)}, writes: []Stream{Fates, Counts}, run: clusters},
 		Stage{Name: Write, Tasks: files, reads: []Stream{Fates, Repeats, Damaged, when(p.Listed, Cards)}, Documents: true,
 			writes: []Stream{RemovedText, ClustersText, Drops, when(p.Listed, KeptText), Counts}, run: write},
@@ -101,7 +103,8 @@ func (p *Plan) candidateStages(found []Stream) []Stage {
 			texted, verified,
 		}
 	}
-	grouped := Stage{Name: "group", Tasks: hashes, reads: []Stream{Keys}, writes: []Stream{Buckets, Wants, when(hot, Hot), when(hot && hamming, HotMembers), Counts}, run: group}
+	grouped := Stage{Name: "group", Tasks: hashes, reads: []Stream{Keys},
+		writes: []Stream{Buckets, Wants, when(hot, Hot), when(hot && hamming, HotMembers), Counts}, run: group}
 	return []Stage{classed(Keys, 0), grouped, texted, verified}
 }
 
@@ -122,7 +125,8 @@ func (p *Plan) recordStages() []Stage {
 			{Name: "records", Tasks: files, Documents: true, writes: []Stream{TableRecords, Names, Damaged, Counts}, run: gather},
 			{Name: "names", Tasks: hashes, reads: []Stream{Names}, writes: []Stream{Skips, Repeats}, run: names},
 			{Name: Match, Tasks: 1, reads: []Stream{TableRecords, Skips}, writes: []Stream{Fates, Told, Counts}, run: match},
-			{Name: Write, Tasks: files, reads: []Stream{Fates, Repeats, Damaged}, Documents: true, writes: []Stream{RemovedText, ClustersText, Drops, Counts}, run: write},
+			{Name: Write, Tasks: files, reads: []Stream{Fates, Repeats, Damaged}, Documents: true,
+				writes: []Stream{RemovedText, ClustersText, Drops, Counts}, run: write},
 			{Name: Publish, Tasks: 1, reads: []Stream{RemovedText, ClustersText, Told, Counts}},
 		}
 	case p.Join.Rule != nil:

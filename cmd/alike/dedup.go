@@ -261,6 +261,9 @@ func (f *dedupFlags) runRecords(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	if f.clusters.mode.value == star && len(join.Verdicts) > 0 {
+		return usagef("--cluster star compares with the kept record only, and --verdicts hold among all: take held or components")
+	}
 	join.Clusters = f.clusters.holds(cmd)
 	c := alike.Config{OnError: dedup.OnError(f.input.onError.value), Timings: f.input.timings != "", Outputs: append(flags.writes(), noclobber.StandardError), Reads: flags.reads()}
 	if c.Timings {

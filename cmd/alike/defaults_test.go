@@ -53,6 +53,7 @@ var uses = []use{
 	{line: "join left.csv right.csv --match all --threshold 0.5 --candidates lsh"},
 	{line: "join left.csv right.csv --idf sketch"},
 	{line: "entities left.csv right.csv"},
+	{line: "entities left.csv right.csv --idf sketch"},
 	{line: "learn left.csv right.csv --truth pairs.csv"},
 	{line: "learn left.csv --truth copies.csv"},
 	{line: "label left.csv right.csv -o said.csv", made: []string{"said.csv"}},

@@ -65,6 +65,7 @@ func (f *entityFlags) add(cmd *cobra.Command) {
 	f.addCut(flags)
 	f.weigh.add(flags)
 	addSummary(flags, &f.summary, "")
+	addVerdicts(flags, &f.verdicts, "")
 	flags.BoolVar(&f.explain, "explain", false, "print how much each column says to standard error")
 	flags.BoolVar(&f.verbose, "verbose", false, "print how candidates were found, and at what cost, to standard error")
 	flags.BoolVar(&f.json, "json", false, "JSON on standard output")

@@ -83,6 +83,11 @@ func (f *joinFlags) joinConfig(cmd *cobra.Command, args []string) (c alike.JoinC
 	if err := c.Validate(); err != nil {
 		return c, usageError{err}
 	}
+	if f.verdicts != "" {
+		if c.Verdicts, err = alike.ReadSaid(f.verdicts); err != nil {
+			return c, fmt.Errorf("--verdicts: %w", err)
+		}
+	}
 	if f.known != "" {
 		o := c.Corpus
 		o.Format = corpus.ByName

@@ -46,6 +46,7 @@ type joinFlags struct {
 	explain     bool
 	page        string
 	summary     string
+	verdicts    string
 	probability bool
 	json        bool
 	quiet       bool
@@ -66,6 +67,7 @@ func (f *joinFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.page, "explain-pairs", "", explainPairs)
 	flags.BoolVar(&f.verbose, "verbose", false, "print how candidates were found, and at what cost, to standard error")
 	addSummary(flags, &f.summary, "")
+	addVerdicts(flags, &f.verdicts, "")
 	flags.StringVar(&f.truth, "truth", "", truthHelp)
 	flags.StringVar(&f.plot, "plot", "", "with --truth: draw precision over recall into this `file`, SVG")
 	flags.BoolVar(&f.json, "json", false, "JSON on standard output")
@@ -169,6 +171,11 @@ func addSummary(flags *pflag.FlagSet, to *string, about string) {
 	flags.StringVar(to, "summary", "", about+"write what was found, and how much of it is likely right, to this `file`, JSON")
 }
 
+// addVerdicts adds the flag of what a person has said; about says of what.
+func addVerdicts(flags *pflag.FlagSet, to *string, about string) {
+	flags.StringVar(to, "verdicts", "", about+"`file` of pairs that a person has called the same or not, as alike label writes it: they hold")
+}
+
 // evidence returns how many pairs are explained.
 func (f *joinFlags) evidence() int {
 	if f.page == "" {
@@ -178,7 +185,7 @@ func (f *joinFlags) evidence() int {
 }
 
 // reads and writes return the files besides the tables and the output.
-func (f *joinFlags) reads() []string  { return named(f.truth, f.known, f.model, f.config) }
+func (f *joinFlags) reads() []string  { return named(f.truth, f.known, f.verdicts, f.model, f.config) }
 func (f *joinFlags) writes() []string { return named(f.page, f.plot, f.save, f.skipped, f.summary) }
 
 func named(files ...string) []string {

@@ -19,6 +19,7 @@ type recordFlags struct {
 func (f *recordFlags) add(flags *pflag.FlagSet) {
 	f.addSettings(flags)
 	addSource(flags, &f.join.sources)
+	addVerdicts(flags, &f.join.verdicts, "with --records: ")
 	flags.StringVar(&f.join.save, "save-config", "", "with --records: write the choices made to this JSON `file`")
 	flags.BoolVar(&f.join.explain, "explain", false, "with --records: print how much each column says to standard error")
 	flags.StringVar(&f.join.page, "explain-pairs", "", "with --records: "+explainPairs)
@@ -34,7 +35,7 @@ func (f *recordFlags) addSettings(flags *pflag.FlagSet) {
 }
 
 // onlyOfRecords are the flags that do not apply to texts.
-var onlyOfRecords = []string{"idf", "idf-epsilon", "idf-delta", "config", "save-config", "explain", "explain-pairs", "verbose", "probability", "top", "truth", "summary", "source", "precision", "accept"}
+var onlyOfRecords = []string{"idf", "idf-epsilon", "idf-delta", "config", "save-config", "explain", "explain-pairs", "verbose", "probability", "top", "truth", "summary", "verdicts", "source", "precision", "accept"}
 
 // checkTexts refuses flags about records if --records is not given.
 func (f *recordFlags) checkTexts(flags *pflag.FlagSet) error {
@@ -75,7 +76,7 @@ func (f *recordFlags) wanted() bool { return f.records || len(f.join.fields) > 0
 var ofRecords = []string{
 	"records", "field", "model", "output", "threshold", "id-field", "format", "max-record", "on-error", "threads", "memory", "work", "fresh", "quiet", "json", "skipped",
 	"keep", "results", "partitions", "engine", "cluster", "ids-only", "no-sync", "timings", "progress", "measure", "repetitions", "candidates", "recall",
-	"idf", "idf-epsilon", "idf-delta", "config", "save-config", "explain", "explain-pairs", "verbose", "probability", "top", "truth", "summary", "source", "precision", "accept",
+	"idf", "idf-epsilon", "idf-delta", "config", "save-config", "explain", "explain-pairs", "verbose", "probability", "top", "truth", "summary", "verdicts", "source", "precision", "accept",
 }
 
 // notOfRecords says why other flags do not apply, if the reason is not that they are about texts.

@@ -63,7 +63,8 @@ func (b *s3Bucket) Upload(ctx context.Context, key string, r io.ReaderAt, size i
 // put makes an object in one request.
 func (b *s3Bucket) put(ctx context.Context, key string, r io.ReaderAt, size int64) error {
 	return b.retry(ctx, 0, func(ctx context.Context) error {
-		_, err := b.call(ctx, &s3Request{method: http.MethodPut, key: key, header: http.Header{"Content-Type": {contentType}}, body: io.NewSectionReader(r, 0, size)}, nil)
+		_, err := b.call(ctx, &s3Request{method: http.MethodPut, key: key, header: http.Header{"Content-Type": {contentType}},
+			body: io.NewSectionReader(r, 0, size)}, nil)
 		return err
 	})
 }
@@ -229,7 +230,8 @@ func (w *s3Writer) flush() (err error) {
 		}
 	}
 	if w.next == s3MaxParts {
-		return fault.Caused(errors.ErrUnsupported, nil, "the output is longer than %d GiB, too long for an object of unknown size; write it to a file, or compressed (.zst)",
+		return fault.Caused(errors.ErrUnsupported, nil,
+			"the output is longer than %d GiB, too long for an object of unknown size; write it to a file, or compressed (.zst)",
 			s3MaxParts*w.b.streamPart>>30)
 	}
 	var empty []byte

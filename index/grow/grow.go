@@ -181,7 +181,8 @@ func (c *Collection) lastRun() (p progress, err error) {
 // undo removes the documents that a killed run has added, which the user must have asked for by Options.Fresh.
 func (c *Collection) undo(killed *progress) error {
 	if !c.options.Fresh {
-		return setting.Errorf("%w: the index has %d documents of a run that was killed; repeat that (%s), or undo it with %s", ErrUnfinished, killed.Added, killed.What, setting.Fresh)
+		return setting.Errorf("%w: the index has %d documents of a run that was killed; repeat that (%s), or undo it with %s",
+			ErrUnfinished, killed.Added, killed.What, setting.Fresh)
 	}
 	for _, slots := range killed.Slots {
 		if _, err := c.x.DeleteSlots(slots[0], slots[1]); err != nil {

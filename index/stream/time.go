@@ -45,8 +45,9 @@ func ParseTime(value []byte) (time.Time, error) {
 		t, err = parseDate(s)
 	}
 	if err != nil {
-		return time.Time{}, fault.Because(fault.ErrNoTime, "no time: %s is in no form that is read, such as 2026-11-21T10:00:00Z; 2026-11-21 10:00; 21 Nov 2026 10:00; "+
-			"21-Nov-2026; Nov 21, 2026; Sat, 21 Nov 2026 10:00:00 +0100; seconds, milli-, micro- or nanoseconds since 1970", excerpt(s))
+		return time.Time{}, fault.Because(fault.ErrNoTime,
+			"no time: %s is in no form that is read, such as 2026-11-21T10:00:00Z; 2026-11-21 10:00; 21 Nov 2026 10:00; "+
+				"21-Nov-2026; Nov 21, 2026; Sat, 21 Nov 2026 10:00:00 +0100; seconds, milli-, micro- or nanoseconds since 1970", excerpt(s))
 	}
 	return checkRange(t, s)
 }

@@ -30,7 +30,8 @@ func AddMeasure(flags *pflag.FlagSet, to *string) {
 	for _, m := range measure.All() {
 		names = append(names, m.String())
 	}
-	flags.Var(Words(to, names...), "measure", "what similarity is: jaccard, containment (share of A that is in B), max-containment (of the smaller), cosine, dice, overlap (shingles in common) or weighted-jaccard (repeated shingles count)")
+	flags.Var(Words(to, names...), "measure",
+		"what similarity is: jaccard, containment (share of A that is in B), max-containment (of the smaller), cosine, dice, overlap (shingles in common) or weighted-jaccard (repeated shingles count)")
 }
 
 // Add adds the flags, with the default of --bucket-cap. Candidates are those of lsh, the only way to look up one
@@ -38,9 +39,11 @@ func AddMeasure(flags *pflag.FlagSet, to *string) {
 func (f *Decision) Add(flags *pflag.FlagSet, bucketCap int) {
 	f.Candidates = LSH
 	AddMeasure(flags, &f.Measure)
-	flags.Float64Var(&f.Threshold, "threshold", dedup.DefaultThreshold, "least similarity of a pair, above 0 and up to 1; of overlap, a number of shingles, without a default")
+	flags.Float64Var(&f.Threshold, "threshold", dedup.DefaultThreshold,
+		"least similarity of a pair, above 0 and up to 1; of overlap, a number of shingles, without a default")
 	flags.IntVar(&f.Distance, "distance", 0, "with SimHash and presets of fingerprints: most bits in which a pair differs, instead of a threshold")
-	flags.Float64Var(&f.Recall, "recall", dedup.DefaultRecall, "share of the pairs at the threshold to be found: an average over seeds; with one seed a family of near-copies may have less")
+	flags.Float64Var(&f.Recall, "recall", dedup.DefaultRecall,
+		"share of the pairs at the threshold to be found: an average over seeds; with one seed a family of near-copies may have less")
 	flags.Var(Words(&f.Verify, recipe.Exact, recipe.Sketch, recipe.None), "verify", "similarity of a pair: exact, sketch (estimated) or none")
 	flags.IntVar(&f.Bands, "bands", 0, "bands of the signature (default: tuned, see alike tune)")
 	flags.IntVar(&f.Rows, "rows", 0, "components a band (default: tuned)")

@@ -23,9 +23,11 @@ type Sketch struct {
 
 // Add adds the flags.
 func (f *Sketch) Add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.Line, "scheme", minhash.Default().String(), "signature: oph, kmins, weighted, bottomk, or simhash and fastsimhash, with k=, bits=, family=, hash=")
+	flags.StringVar(&f.Line, "scheme", minhash.Default().String(),
+		"signature: oph, kmins, weighted, bottomk, or simhash and fastsimhash, with k=, bits=, family=, hash=")
 	flags.Uint64Var(&f.Seed, "seed", 1, "seed of the signature's hash functions, and of the samples of features by which containment is found")
-	flags.StringVar(&f.Permutations, "permutations", "", "`file` with the numbers of XOR permutations, one a line, in place of a scheme; the first permutation leaves features as they are")
+	flags.StringVar(&f.Permutations, "permutations", "",
+		"`file` with the numbers of XOR permutations, one a line, in place of a scheme; the first permutation leaves features as they are")
 }
 
 // Reads returns the files that the flags name.

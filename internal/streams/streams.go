@@ -90,7 +90,8 @@ func Again(ctx context.Context, on vfs.FS, s corpus.Source, o corpus.Options, pa
 	case same < 0 && now.version() == version:
 		return source, nil
 	case same < 0:
-		return s, &corpus.Problem{Path: s.Label(), Err: fault.Because(corpus.ErrChanged, "its copy in the work folder is not the one that was made of it; start over with %s", setting.Fresh)}
+		return s, &corpus.Problem{Path: s.Label(),
+			Err: fault.Because(corpus.ErrChanged, "its copy in the work folder is not the one that was made of it; start over with %s", setting.Fresh)}
 	}
 	return s, &corpus.Problem{Path: s.Label(), Offset: same, Err: fault.Because(corpus.ErrChanged,
 		"the stream differs from byte %d on from what the unfinished run has read of it; give the same stream again, or start over with %s", same+1, setting.Fresh)}

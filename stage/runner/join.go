@@ -199,8 +199,9 @@ func (p *joinPlan) decideByBands() error {
 	}
 	params, err := bands.Tune(threshold, c.Recall)
 	if errors.Is(err, lsh.ErrRecallOutOfReach) || errors.Is(err, lsh.ErrNoBound) {
-		return fmt.Errorf("%w: %w", dedup.ErrUsage, setting.Errorf("bands do not find pairs of so little similarity (%s %v) with this recall: take a higher one, or less %s",
-			setting.Threshold, c.Threshold, setting.Recall))
+		return fmt.Errorf("%w: %w", dedup.ErrUsage,
+			setting.Errorf("bands do not find pairs of so little similarity (%s %v) with this recall: take a higher one, or less %s",
+				setting.Threshold, c.Threshold, setting.Recall))
 	}
 	t.Bands, t.Rows = params.Bands, params.Rows
 	return err

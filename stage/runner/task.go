@@ -70,7 +70,8 @@ func Run(ctx context.Context, p *Plan, name string, number int, o Options) (s *S
 	return h.Summary, nil
 }
 
-var errEngine = fmt.Errorf("%w: %w", dedup.ErrUsage, setting.Errorf("the plan is for an engine, which hands over documents and blocks itself: use %s", setting.Pipe))
+var errEngine = fmt.Errorf("%w: %w", dedup.ErrUsage,
+	setting.Errorf("the plan is for an engine, which hands over documents and blocks itself: use %s", setting.Pipe))
 
 // tellRepeats reports the documents of the task that are skipped because an earlier one has their name.
 func (in *input) tellRepeats(ctx context.Context) error {

@@ -263,7 +263,8 @@ func (c *Columns) Equal(other *Columns) bool {
 	if c == nil || other == nil {
 		return c == other
 	}
-	return c == other || c.comma == other.comma && slices.Equal(c.Names, other.Names) && c.text == other.text && c.id == other.id && slices.Equal(c.fields, other.fields)
+	return c == other || c.comma == other.comma && slices.Equal(c.Names, other.Names) &&
+		c.text == other.text && c.id == other.id && slices.Equal(c.fields, other.fields)
 }
 
 // separator returns what seems to separate the columns of a table that has one column as TSV, with the remedy; ok is

@@ -242,9 +242,11 @@ func Problem(c *table.Cursor, doc, other uint32) *corpus.Problem {
 	p := &corpus.Problem{Path: c.Label(doc), Line: c.Line(doc), Offset: c.Doc(doc).Offset()}
 	switch {
 	case c.Made(doc):
-		p.Err = fault.Because(fault.ErrRepeatedName, "its name %q is that of another document without an id (%s) too; give one of the files another name", name, place(other))
+		p.Err = fault.Because(fault.ErrRepeatedName,
+			"its name %q is that of another document without an id (%s) too; give one of the files another name", name, place(other))
 	case c.Made(other):
-		p.ID, p.Err = name, fault.Because(fault.ErrRepeatedName, "id %q is the name of a document without an id of its own (%s); make ids unique, or name documents by file and line with %s %s",
+		p.ID, p.Err = name, fault.Because(fault.ErrRepeatedName,
+			"id %q is the name of a document without an id of its own (%s); make ids unique, or name documents by file and line with %s %s",
 			name, place(other), setting.IDField, corpus.NoID)
 	default:
 		p.ID, p.Err = name, fault.Because(fault.ErrRepeatedName, "id %q was there before (%s); make ids unique, or name documents by file and line with %s %s",

@@ -45,7 +45,8 @@ func (s *storedReader) open(record *corpus.Record) (packed []byte, err error) {
 		return nil, fault.Because(corpus.ErrMissingField, "no field %q, which says how the signature was made; use the output of alike sketch", SchemeField)
 	}
 	if !bytes.Equal(scheme, s.line) {
-		return nil, fault.Because(fault.ErrScheme, "its scheme is %q, and that of the run %q: fingerprints can be compared only if they were made in the same way", scheme, s.line)
+		return nil, fault.Because(fault.ErrScheme,
+			"its scheme is %q, and that of the run %q: fingerprints can be compared only if they were made in the same way", scheme, s.line)
 	}
 	if id != nil {
 		if s.id, err = base64.StdEncoding.AppendDecode(s.id[:0], id); err != nil {

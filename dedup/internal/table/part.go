@@ -135,7 +135,8 @@ func (l *layout) appendTo(dst []uint64) []uint64 {
 	if l.hasSets {
 		sets = 1
 	}
-	return append(dst, uint64(l.offset), uint64(l.rows), uint64(l.ids), uint64(l.values), uint64(l.features), uint64(l.keyed), uint64(l.hashes), uint64(l.bands), uint64(l.k), sets)
+	return append(dst, uint64(l.offset), uint64(l.rows), uint64(l.ids), uint64(l.values), uint64(l.features),
+		uint64(l.keyed), uint64(l.hashes), uint64(l.bands), uint64(l.k), sets)
 }
 
 const layoutWords = 10

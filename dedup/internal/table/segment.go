@@ -307,7 +307,8 @@ func (p *part) readDocument(b []byte, offset int64, d *storedDocument) error {
 	word := func(i int) uint64 { return binary.LittleEndian.Uint64(b[8*i:]) }
 	half := func(i int) uint32 { return binary.LittleEndian.Uint32(b[24+4*i:]) }
 	*d = storedDocument{
-		Document{Digest: word(0), place: word(1), IDHash: word(2), Check: half(0), idEnd: half(1), Length: half(4), TextSize: half(5), Features: half(6), Line: half(7)},
+		Document{Digest: word(0), place: word(1), IDHash: word(2), Check: half(0), idEnd: half(1), Length: half(4),
+			TextSize: half(5), Features: half(6), Line: half(7)},
 		ends{half(2), half(3)},
 	}
 	return nil

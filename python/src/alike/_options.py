@@ -100,6 +100,7 @@ class RecordOptions(TypedDict, total=False):
     records: bool
     field: str | Sequence[str]
     source: str | Sequence[str]
+    verdicts: Path
     config: Path
     save_config: Path
     idf: Literal["exact", "sketch", "none"]
@@ -124,6 +125,7 @@ class PairsOptions(CorpusOptions, RecordOptions, total=False):
     model: Path
     probability: bool
     top: int
+    summary: Path
 
 
 class JoinOptions(TypedDict, total=False):
@@ -160,7 +162,9 @@ class TableOptions(JoinOptions, total=False):
     with_: str | Sequence[str]
     source: str | Sequence[str]
     against_links: Path
+    verdicts: Path
     save_config: Path
+    summary: Path
 
 
 class IndexInputOptions(ReadingOptions, total=False):
@@ -271,6 +275,7 @@ DEFAULTS: Mapping[str, Any] = {
     "against_links": None,
     "probability": False,
     "save_config": None,
+    "summary": None,
     "time_field": None,
     "containment": 0,
     "keys": None,
