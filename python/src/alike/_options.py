@@ -276,6 +276,7 @@ DEFAULTS: Mapping[str, Any] = {
     "probability": False,
     "save_config": None,
     "summary": None,
+    "verdicts": None,
     "time_field": None,
     "containment": 0,
     "keys": None,
