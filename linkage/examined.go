@@ -30,7 +30,7 @@ func examineAs(ctx context.Context, c *Config, f *find.Finder, r *Result) (*judg
 		return examine(ctx, c, f, r, judge.Options{OnePartner: c.exclusive()})
 	}
 	taken, notes := f.Memory.Held, len(r.Notes)
-	e, _, err := examine(ctx, c, f, r, judge.Options{OnePartner: true})
+	e, fixed, err := examine(ctx, c, f, r, judge.Options{OnePartner: true})
 	if err != nil {
 		return nil, settled{}, err
 	}
@@ -40,7 +40,7 @@ func examineAs(ctx context.Context, c *Config, f *find.Finder, r *Result) (*judg
 	}
 	if pairs > 0 && (left+right)*fewPassedOver < pairs {
 		r.Notes = append(r.Notes, "as far as the tables show, a record has one partner at most: to match by mutual finds as much")
-		return e, settled{}, nil
+		return e, fixed, nil
 	}
 	f.Memory.Held, r.Notes = taken, r.Notes[:notes]
 	return examine(ctx, c, f, r, judge.Options{Later: true})
