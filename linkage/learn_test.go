@@ -169,8 +169,8 @@ func TestAModelIsReadAsItWasWrittenAndNothingElseIs(t *testing.T) {
 		t.Errorf("%s is read as %s", data, again)
 	}
 	for name, change := range map[string][2]string{
-		"a later version":       {`"alike_model":1`, `"alike_model":2`},
-		"no version":            {`"alike_model":1`, `"other":1`},
+		"a later version":       {`"alike_model":2`, `"alike_model":3`},
+		"no version":            {`"alike_model":2`, `"other":1`},
 		"a field less":          {`{"left":"name","right":"name","weight":1,"tokens":"text"},`, ``},
 		"another feature":       {`"constant"`, `"constants"`},
 		"a threshold over one":  {`"threshold":0.`, `"threshold":7.`},
@@ -196,7 +196,7 @@ func TestAModelIsReadAsItWasWrittenAndNothingElseIs(t *testing.T) {
 }
 
 func FuzzReadModel(f *testing.F) {
-	f.Add([]byte(`{"alike_model":1,"fields":[{"left":"a"}],"base":{"share":[1],"evidence":[[],[]]}}`))
+	f.Add([]byte(`{"alike_model":2,"fields":[{"left":"a"}],"base":{"share":[1],"evidence":[[],[]]}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if m, err := ReadModel(data); err == nil && m.base().Width != len(m.Fields)+1 {
 			t.Errorf("%s is read", data)

@@ -27,7 +27,8 @@ type Model struct {
 	Weights   []Weight `json:"weights"` // log odds of a match are the sum of weights times features
 }
 
-const modelVersion = 1
+// modelVersion is 2 since a level says how close two values are in the table's own order.
+const modelVersion = 2
 
 // Weight is the weight of a feature of a pair: Feature and Weight.
 type Weight = learn.Weight

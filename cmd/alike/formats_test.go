@@ -14,7 +14,7 @@ import (
 )
 
 // remedy is what a refusal must tell: what to do instead.
-var remedy = regexp.MustCompile(`plan again|again into another folder|start over|name another folder|give the flags with which`)
+var remedy = regexp.MustCompile(`plan again|again into another folder|start over|name another folder|give the flags with which|learn it again`)
 
 // TestWhatAnEarlierProgramHasWrittenOpensOrSaysWhatToDo reads what the program of a month has left behind, in a folder of
 // testdata/formats: either the answers are those of then, or one line says what to do. README.md there says how a folder

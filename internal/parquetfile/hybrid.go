@@ -37,6 +37,9 @@ func decodeHybrid[T uint8 | uint32](dst []T, src []byte, width int) error {
 			for i, b := range src[:size] {
 				value |= uint64(b) << (8 * i)
 			}
+			if width == 1 && value == 0xff { // parquet-go writes all eight bits of a run of true
+				value = 1
+			}
 			if value>>width != 0 {
 				return errHybrid
 			}

@@ -63,6 +63,16 @@ func TestRunsAreReadAndWrittenAsParquetGoDoes(t *testing.T) {
 	})
 }
 
+// TestRunsOfTrueOfParquetGoAreRead reads the value of a run of true as the specification has it, and as parquet-go writes it.
+func TestRunsOfTrueOfParquetGoAreRead(t *testing.T) {
+	for _, value := range []byte{1, 0xff} {
+		got := make([]uint8, 8)
+		if err := decodeHybrid(got, []byte{8 << 1, value}, 1); err != nil || !slices.Equal(got, []uint8{1, 1, 1, 1, 1, 1, 1, 1}) {
+			t.Errorf("a run of %#x is %v, %v", value, got, err)
+		}
+	}
+}
+
 func TestDamagedRunsAreErrors(t *testing.T) {
 	for name, src := range map[string][]byte{
 		"nothing":                    {},
