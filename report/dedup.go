@@ -19,8 +19,11 @@ import (
 var dedupHTML string
 
 var dedupPage = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("dedup").Funcs(template.FuncMap{"comma": humanize.Comma, "share": share}).Parse(dedupHTML))
+	return template.Must(template.New("dedup").Funcs(template.FuncMap{"comma": humanize.Comma, "share": share, "style": style}).Parse(dedupHTML))
 })
+
+// style is what the pages have in common, for a page that is one file.
+func style() template.CSS { return template.CSS(sharedStyle) }
 
 // removal is the data of the page of a removal.
 type removal struct {
@@ -103,9 +106,11 @@ func decided(s *dedup.Summary) string {
 	return fmt.Sprintf("%s; at the threshold %.2f %% of the pairs are found.", how, 100*s.ExpectedRecall)
 }
 
-// bars returns the histogram of removed documents by similarity, from the least one on.
-func bars(r *dedup.Report) (all []bar) {
-	counts := r.Similarities[:]
+// bars returns the histogram of removed documents by similarity.
+func bars(r *dedup.Report) []bar { return histogram(r.Similarities[:]) }
+
+// histogram returns the bars of counts for equal parts of 0 to 1, without those of 0.
+func histogram(counts []int64) (all []bar) {
 	most := int64(0)
 	for _, n := range counts {
 		most = max(most, n)

@@ -304,7 +304,7 @@ func (c *collection) hasPassages() bool {
 }
 
 // passages returns what two texts share.
-func (c *collection) passages(a, b []byte) ([]shared, error) {
+func (c *collection) passages(a, b []byte) ([]passage.Span, error) {
 	features, _ := c.index.Options().Recipe.Features()
 	tokenizer, err := text.New(features.Text)
 	if err != nil {
@@ -314,7 +314,7 @@ func (c *collection) passages(a, b []byte) ([]shared, error) {
 	if least == 0 {
 		least = shingle.DefaultN
 	}
-	return sharedOf(passage.InTexts(tokenizer, a, b, least)), nil
+	return passage.InTexts(tokenizer, a, b, least), nil
 }
 
 // evidence is why a check has its answer.
@@ -385,7 +385,9 @@ func (c *collection) complete(n *found, id, query []byte) error {
 	}
 	n.Metadata = metadata(stored.Columns)
 	if c.hasPassages() {
-		n.Passages, err = c.passages(query, stored.Text)
+		var spans []passage.Span
+		spans, err = c.passages(query, stored.Text)
+		n.Passages = sharedOf(spans)
 	}
 	return err
 }

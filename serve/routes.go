@@ -3,6 +3,7 @@ package serve
 import (
 	_ "embed"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/alike-dev/alike/recipe"
@@ -57,7 +58,7 @@ var routeList = []route{
 
 func (s *Server) routes() *http.ServeMux {
 	mux := http.NewServeMux()
-	for _, route := range routeList {
+	for _, route := range slices.Concat(routeList, pageList) {
 		mux.HandleFunc(route.pattern, func(_ http.ResponseWriter, r *http.Request) {
 			c := r.Context().Value(callKey{}).(*call)
 			c.r = r // with the values of the path

@@ -36,12 +36,14 @@ type Limits struct {
 	Write     time.Duration // in which a client must take an answer, or a piece of a long one; 30 s
 	Reads     int           // most requests at once that change nothing; 512
 	Writes    int           // most requests at once that do; 512
+	Pages     int           // most requests at once for the page; 32
 }
 
 func (l *Limits) setDefaults() {
 	l.Body, l.Line = cmp.Or(l.Body, 16<<20), cmp.Or(l.Line, 16<<20)
 	l.LeastRate, l.Grace, l.Write = cmp.Or(l.LeastRate, 1024), cmp.Or(l.Grace, 20*time.Second), cmp.Or(l.Write, 30*time.Second)
 	l.Reads, l.Writes = cmp.Or(l.Reads, 512), cmp.Or(l.Writes, 512)
+	l.Pages = cmp.Or(l.Pages, 32)
 }
 
 // A Server answers requests. It is made by New, is an http.Handler, and is ended by Close.
@@ -57,6 +59,7 @@ type Server struct {
 	mux       *http.ServeMux
 	reads     *budget
 	writes    *budget
+	pages     *budget
 
 	drain   context.Context // done when no more lines are read
 	drained context.CancelFunc
@@ -82,7 +85,8 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("serve: %w", err)
 	}
-	s := &Server{config: c, store: st, reads: newBudget(c.Limits.Reads), writes: newBudget(c.Limits.Writes), ended: make(chan struct{})}
+	s := &Server{config: c, store: st, reads: newBudget(c.Limits.Reads), writes: newBudget(c.Limits.Writes),
+		pages: newBudget(c.Limits.Pages), ended: make(chan struct{})}
 	s.metrics = newMetrics(s)
 	s.drain, s.drained = context.WithCancel(context.Background())
 	run, stop := context.WithCancel(context.Background())

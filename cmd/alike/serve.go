@@ -38,6 +38,8 @@ changes nothing, and the log says so.
 failure (all that wait share one fsync); interval, that it survives the end of the process,
 while a power failure may lose the last 50 ms; memory, that it lasts as long as the process.
 
+--pprof serves the profiles of Go's net/http/pprof, to this machine only and without tokens.
+
 --listen with port 0 takes a free port; the log says which.`,
 }
 
@@ -47,6 +49,7 @@ const serveExamples = `  alike serve --data collections/
 type serveFlags struct {
 	data, listen, tokens string
 	certificate, key     string
+	pprof                string
 	insecure             bool
 	durability           choice
 }
@@ -72,6 +75,7 @@ func newServe() *cobra.Command {
 	f.durability = choose(string(serve.Sync), string(serve.Interval), string(serve.Memory))
 	f.durability.value = ""
 	cmd.Flags().Var(&f.durability, "durability", "what an answer to a write promises: sync, interval or memory (default: sync with --data, else memory)")
+	cmd.Flags().StringVar(&f.pprof, "pprof", "", "`address` of this machine that serves profiles of the process (default: none)")
 	completeChoices(cmd)
 	return cmd
 }
@@ -143,6 +147,13 @@ func (f *serveFlags) run(cmd *cobra.Command) (err error) {
 	}
 	defer func() { err = errors.Join(err, server.Close()) }()
 	defer follow(cmd.Context(), log, files)()
+	if f.pprof != "" {
+		stop, e := profile(cmd.Context(), f.pprof, log)
+		if e != nil {
+			return e
+		}
+		defer func() { err = errors.Join(err, stop()) }()
+	}
 	if secure != nil {
 		listener = tls.NewListener(listener, secure)
 	}

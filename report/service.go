@@ -1,0 +1,190 @@
+package report
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/alike-dev/alike/passage"
+)
+
+var (
+	//go:embed style.css
+	sharedStyle string
+	//go:embed service.css
+	serviceStyle string
+	//go:embed service.js
+	serviceScript string
+	//go:embed service.html
+	serviceHTML string
+)
+
+// ServiceStyle and ServiceScript return the style and the script of the page that Service writes, which names them as
+// /page/page.css and /page/page.js.
+func ServiceStyle() string  { return sharedStyle + serviceStyle }
+func ServiceScript() string { return serviceScript }
+
+var servicePage = sync.OnceValue(func() *template.Template {
+	functions := template.FuncMap{"comma": humanize.Comma, "share": share, "percent": percent}
+	return template.Must(template.New("service").Funcs(functions).Parse(serviceHTML))
+})
+
+func percent(part, whole int64) string {
+	return fmt.Sprintf("%.1f", 100*float64(part)/float64(max(1, whole)))
+}
+
+// ServicePage is what the page of a service shows. Texts of any kind may be in it; the page shows them as text.
+type ServicePage struct {
+	Problem         string // what could not be done; "": nothing
+	Login           bool   // ask for a token
+	Next            string // query of the view that is shown after that
+	SignedIn        bool
+	Collections     []ServiceCollection
+	CollectionsLeft int // that are not in Collections
+
+	Name         string // of the collection that is open; "": none
+	Rule, Recipe string
+	Counters     []ServiceCounter
+
+	Asked    bool   // for what is like a document or a text
+	ID       string // of the document; "": a text
+	Text     string // shown for changes
+	Meta     string
+	Form     string // pasted or opened: that which asks again
+	Link     string // of this view; "": the text is too long
+	Slider   bool   // the threshold can be changed, from Floor to 1
+	Floor    string
+	Least    string
+	Found    []float64 // similarities of all documents found, highest first
+	More     bool      // there may be more of them
+	Rows     []ServiceRow
+	RowsLeft int
+	Pair     *ServicePair
+}
+
+// ServiceCollection is a collection with its counts.
+type ServiceCollection struct {
+	Name                           string
+	Documents, Checked, Duplicates int64
+}
+
+// ServiceCounter is a count by its name in the statistics.
+type ServiceCounter struct {
+	Name, Label string
+	Value       int64
+}
+
+// ServiceRow is a document that was found.
+type ServiceRow struct {
+	ID, Label      string // Label is a part of a long id
+	Similarity     string
+	Open           string // address of its own view
+	Hidden, Chosen bool
+}
+
+// ServicePair is a text and a document, aligned by Align.
+type ServicePair struct {
+	Label, Similarity, Meta string
+	Passages                int
+	Left, Right             []Piece
+}
+
+// servicePageData adds what the template needs.
+type servicePageData struct {
+	*ServicePage
+	Total, Count int
+	Similarities string
+	Bars         []bar
+	Mark         string
+}
+
+// Service writes the page of a service. It has no script or style of its own, and works without the script it names.
+func Service(w io.Writer, p *ServicePage) error {
+	data := servicePageData{ServicePage: p, Total: len(p.Found), Count: len(p.Found), Mark: "0"}
+	all := make([]string, len(p.Found))
+	var counts [50]int64
+	for i, s := range p.Found {
+		all[i] = fmt.Sprintf("%.4f", s)
+		counts[max(0, min(len(counts)-1, int(s*float64(len(counts)))))]++
+	}
+	data.Similarities, data.Bars = strings.Join(all, " "), histogram(counts[:])
+	if p.Slider {
+		var least float64
+		if _, err := fmt.Sscan(p.Least, &least); err != nil {
+			return fmt.Errorf("report: least similarity %q: %w", p.Least, err)
+		}
+		data.Mark = fmt.Sprintf("%.1f", 100*least)
+		data.Count = 0
+		for _, s := range p.Found {
+			if s >= least {
+				data.Count++
+			}
+		}
+	}
+	return servicePage().Execute(w, &data)
+}
+
+// A Piece is a piece of a text that is compared with another one.
+type Piece struct {
+	Text    string
+	Passage int  // number of the shared passage, from 1 in the order of the first text; 0: none
+	Alone   bool // the other text does not have it
+	Left    int  // bytes that are left out after all other pieces; Text is empty then
+}
+
+// markup is more than a piece adds to the bytes of its text.
+const markup = 64
+
+// Align cuts two texts where their shared passages begin and end, and returns the pieces of each in order. What would
+// make a page larger than most bytes, for each text, is left out. O(n log n) in the number of spans, and O(text).
+func Align(a, b []byte, spans []passage.Span, most int) (left, right []Piece) {
+	spans = slices.Clone(spans)
+	slices.SortFunc(spans, func(x, y passage.Span) int { return x.StartA - y.StartA })
+	inA, inB := make([]numbered, len(spans)), make([]numbered, len(spans))
+	for i, s := range spans {
+		inA[i], inB[i] = numbered{s.StartA, s.EndA, i + 1}, numbered{s.StartB, s.EndB, i + 1}
+	}
+	slices.SortFunc(inB, func(x, y numbered) int { return x.start - y.start })
+	return pieces(a, inA, most), pieces(b, inB, most)
+}
+
+// numbered is a place of a passage.
+type numbered struct{ start, end, passage int }
+
+// pieces cuts a text at places, which are in order and do not overlap.
+func pieces(doc []byte, places []numbered, most int) (all []Piece) {
+	at := 0
+	add := func(end, passage int) bool {
+		if end <= at {
+			return true
+		}
+		piece := strings.ToValidUTF8(string(doc[at:end]), "\uFFFD")
+		cost := len(template.HTMLEscapeString(piece)) + markup
+		if room := (most - markup) / len("&#34;"); cost > most && room > 0 {
+			piece = strings.ToValidUTF8(string(doc[at:min(end, at+room)]), "")
+			end, cost = min(end, at+room), most
+		}
+		if cost > most {
+			return false
+		}
+		most -= cost
+		all = append(all, Piece{Text: piece, Passage: passage, Alone: passage == 0 && plain(piece) != ""})
+		at = end
+		return most > 0
+	}
+	for _, p := range append(places, numbered{start: len(doc), end: len(doc)}) {
+		if !add(p.start, 0) || !add(p.end, p.passage) {
+			break
+		}
+	}
+	if at < len(doc) {
+		all = append(all, Piece{Left: len(doc) - at})
+	}
+	return all
+}

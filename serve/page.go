@@ -1,0 +1,383 @@
+package serve
+
+import (
+	"bytes"
+	"compress/flate"
+	"encoding/base64"
+	"errors"
+	"html/template"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/alike-dev/alike/index"
+	"github.com/alike-dev/alike/measure"
+	"github.com/alike-dev/alike/passage"
+	"github.com/alike-dev/alike/report"
+	"github.com/alike-dev/alike/text"
+)
+
+// pageList is the page for people. It reads only, and openapi.json does not describe it. Rights are those of the token
+// in the cookie, which no route of the API takes.
+var pageList = []route{
+	{"GET /{$}", open, viewing, (*call).page},
+	{"POST /{$}", open, viewing, (*call).askPage},
+	{"POST /page/login", open, viewing, (*call).login},
+	{"POST /page/logout", open, viewing, (*call).logout},
+	{"GET /page/counters", open, viewing, (*call).counters},
+	{"GET /page/page.css", open, nil, (*call).pageStyle},
+	{"GET /page/page.js", open, nil, (*call).pageScript},
+}
+
+func viewing(s *Server) *budget { return s.pages }
+
+// Sizes that keep the page below 150 KB whatever is shown, in bytes of HTML.
+const (
+	mostPiece       = 28_000 // of each text of a pair
+	mostRows        = 20_000 // of the list of documents
+	mostArea        = 20_000 // of the text that is shown for changes
+	mostPacked      = 9_000  // of a text in a link
+	mostLinked      = 64 << 10
+	mostLooked      = 64 << 10 // bytes of a text that are aligned
+	mostMeta        = 1_000    // bytes of metadata
+	mostLabel       = 80       // characters of an id
+	mostListed      = 100      // collections
+	mostMatches     = 200      // documents of a search
+	contentSecurity = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; form-action 'self'; " +
+		"base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+)
+
+// A view is what the page shows. Its query reproduces it.
+type view struct {
+	collection string
+	id         string // of the document that is open; "": none
+	text       string // that was pasted, if id is ""
+	with       string // id of the document beside it; "": the most similar one
+	threshold  string // "": that of the collection
+}
+
+// query returns the view as a query; ok says that its text has room in it.
+func (v *view) query() (q string, ok bool) {
+	values := url.Values{}
+	packed := ""
+	if v.text != "" {
+		packed = pack(v.text)
+	}
+	for name, value := range map[string]string{"collection": v.collection, "id": v.id, "t": packed, "with": v.with, "threshold": v.threshold} {
+		if value != "" {
+			values.Set(name, value)
+		}
+	}
+	return values.Encode(), len(packed) <= mostPacked && len(v.text) <= mostLinked
+}
+
+// pack makes a text short enough for a link, if it is not long.
+func pack(text string) string {
+	var b bytes.Buffer
+	w, err := flate.NewWriter(&b, flate.BestCompression)
+	if err == nil {
+		_, err = io.WriteString(w, text)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		panic("serve: compression in memory failed: " + err.Error())
+	}
+	return base64.RawURLEncoding.EncodeToString(b.Bytes())
+}
+
+var errPacked = unprocessable("t", "is no text of a link")
+
+// unpack is the inverse of pack. What is unpacked has a limit, since a few bytes may stand for many.
+func unpack(packed string) (string, error) {
+	data, err := base64.RawURLEncoding.DecodeString(packed)
+	if err != nil {
+		return "", errPacked
+	}
+	out, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(data)), mostLinked+1))
+	if err != nil || len(out) > mostLinked {
+		return "", errPacked
+	}
+	return string(out), nil
+}
+
+// page shows the view of the query.
+func (c *call) page() error {
+	q := c.r.URL.Query()
+	v := view{collection: q.Get("collection"), id: q.Get("id"), with: q.Get("with"), threshold: q.Get("threshold")}
+	var err error
+	if packed := q.Get("t"); packed != "" && v.id == "" {
+		v.text, err = unpack(packed)
+	}
+	return c.show(&v, err)
+}
+
+// askPage takes a form and leads to the view of its answer, or shows it if there can be no link to it.
+func (c *call) askPage() error {
+	var v view
+	err := readBody(c.w, c.r, &c.config.Limits, func(body []byte) (err error) {
+		c.r.Body = io.NopCloser(bytes.NewReader(body))
+		if err = c.r.ParseMultipartForm(c.config.Limits.Body); errors.Is(err, http.ErrNotMultipart) {
+			err = nil // a form without a file
+		}
+		if err != nil {
+			return &Problem{Status: http.StatusBadRequest, Detail: "the form cannot be read"}
+		}
+		f := c.r.PostForm
+		v = view{collection: f.Get("collection"), id: f.Get("id"), with: f.Get("with"), threshold: f.Get("threshold")}
+		v.text = strings.ReplaceAll(f.Get("text"), "\r\n", "\n") // as forms send line ends
+		if c.r.MultipartForm != nil {
+			err = v.takeFile(c.r.MultipartForm.File["file"])
+		}
+		if v.id != "" {
+			v.text = ""
+		}
+		return err
+	})
+	if query, ok := v.query(); ok && err == nil {
+		http.Redirect(c.w, c.r, "/?"+query, http.StatusSeeOther)
+		return nil
+	}
+	return c.show(&v, err)
+}
+
+// takeFile takes the text of a file, if one was sent.
+func (v *view) takeFile(files []*multipart.FileHeader) error {
+	if len(files) == 0 || files[0].Size == 0 {
+		return nil
+	}
+	f, err := files[0].Open()
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	body, err := io.ReadAll(f)
+	v.text, v.with = string(body), ""
+	return err
+}
+
+// show sends the page of a view, or what is wrong with it.
+func (c *call) show(v *view, err error) error {
+	c.useCookie()
+	p := &report.ServicePage{SignedIn: c.config.Tokens != nil}
+	if err == nil {
+		err = c.need(ReadAny)
+	}
+	status := http.StatusOK
+	if err == nil {
+		err = c.fill(p, v)
+	}
+	if err != nil {
+		problem, unexpected := asProblem(err)
+		if unexpected {
+			return err
+		}
+		status, p.Problem = problem.Status, strings.TrimSpace(problem.Field+" "+problem.Detail)
+		if status == http.StatusUnauthorized {
+			p.Login, p.SignedIn = true, false
+			p.Next, _ = v.query()
+		}
+	}
+	return c.sendPage(status, p)
+}
+
+func (c *call) sendPage(status int, p *report.ServicePage) error {
+	var out bytes.Buffer
+	if err := report.Service(&out, p); err != nil {
+		return err
+	}
+	h := c.w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", contentSecurity)
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+	c.w.WriteHeader(status)
+	_, err := c.w.Write(out.Bytes())
+	return err
+}
+
+// fill fills in the page of a view.
+func (c *call) fill(p *report.ServicePage, v *view) error {
+	for _, name := range c.store.names() {
+		if c.config.Tokens.allow(c.r, Read, name) != nil {
+			continue
+		}
+		if len(p.Collections) == mostListed {
+			p.CollectionsLeft++
+			continue
+		}
+		of, done, err := c.store.use(name)
+		if err != nil {
+			continue // removed meanwhile
+		}
+		s := of.stats(c.config.Durability)
+		done()
+		p.Collections = append(p.Collections, report.ServiceCollection{Name: name, Documents: s.Documents, Checked: s.Checked, Duplicates: s.Duplicates})
+	}
+	if v.collection == "" {
+		return nil
+	}
+	if err := c.config.Tokens.allow(c.r, Read, v.collection); err != nil {
+		return err
+	}
+	of, done, err := c.store.use(v.collection)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return of.fill(p, v, c.config.Durability)
+}
+
+// fill fills in what a view shows of the collection.
+func (c *collection) fill(p *report.ServicePage, v *view, durability Durability) error {
+	s := c.stats(durability)
+	p.Name, p.Recipe, p.Rule = c.name, s.Recipe, ruleOf(c.index.Options())
+	p.Counters = []report.ServiceCounter{
+		{Name: "documents", Label: "documents", Value: s.Documents}, {Name: "checked", Label: "checked", Value: s.Checked},
+		{Name: "added", Label: "added", Value: s.Added}, {Name: "duplicates", Label: "duplicates", Value: s.Duplicates},
+		{Name: "expired", Label: "expired", Value: s.Expired},
+	}
+	if len(template.HTMLEscapeString(v.text)) <= mostArea {
+		p.Text = v.text
+	}
+	asked, form := []byte(v.text), "pasted"
+	if v.id != "" {
+		d, ok, err := c.index.Get([]byte(v.id))
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return errNoDocument
+		}
+		if d.Text == nil {
+			return unprocessable(idField, "is that of a document without a text: the collection keeps none")
+		}
+		asked, form, p.Meta = d.Text, "opened", metaOf(d.Columns)
+	}
+	if len(asked) == 0 && v.id == "" {
+		return nil
+	}
+	matches, err := c.find(&searching{text: asked, o: index.SearchOptions{Top: mostMatches + 1}})
+	if err != nil {
+		return err
+	}
+	matches = slices.DeleteFunc(matches, func(m index.Match) bool { return v.id != "" && string(m.ID) == v.id })
+	p.More = len(matches) >= mostMatches
+	p.Asked, p.ID, p.Form = true, v.id, form
+	least, err := c.slider(p, v)
+	if err != nil {
+		return err
+	}
+	if q, ok := v.query(); ok && (v.id != "" || p.Text != "") {
+		p.Link = "/?" + q
+	}
+	chosen := c.rows(p, v, matches, least)
+	return c.pair(p, asked, chosen, matches)
+}
+
+func metaOf(columns [][]byte) string {
+	meta := string(metadata(columns))
+	if meta == "{}" {
+		return ""
+	}
+	if len(meta) > mostMeta {
+		meta = strings.ToValidUTF8(meta[:mostMeta], "") + "…"
+	}
+	return meta
+}
+
+// slider fills in the threshold, and returns it. It is 0 where a collection has none between 0 and 1.
+func (c *collection) slider(p *report.ServicePage, v *view) (least float64, err error) {
+	r := c.index.Options().Recipe
+	if !r.BySets() || r.Threshold().Measure() == measure.Overlap {
+		return 0, nil
+	}
+	floor := r.Threshold().Float()
+	least = floor
+	if v.threshold != "" {
+		if least, err = strconv.ParseFloat(v.threshold, 64); err != nil || !(least >= 0 && least <= 1) {
+			return 0, unprocessable("threshold", "takes a number from 0 to 1")
+		}
+		least = max(least, floor)
+	}
+	p.Slider, p.Floor, p.Least = true, strconv.FormatFloat(floor, 'f', -1, 64), strconv.FormatFloat(least, 'f', -1, 64)
+	return least, nil
+}
+
+// rows fills in the list of documents, and returns the id of the one to be shown beside, "" for none.
+func (c *collection) rows(p *report.ServicePage, v *view, matches []index.Match, least float64) (chosen string) {
+	chosen = v.with
+	if chosen == "" && len(matches) > 0 && matches[0].Similarity >= least {
+		chosen = string(matches[0].ID)
+	}
+	room := mostRows
+	for _, m := range matches {
+		p.Found = append(p.Found, m.Similarity)
+		id := string(m.ID)
+		own := view{collection: c.name, id: id, threshold: v.threshold}
+		query, _ := own.query()
+		row := report.ServiceRow{
+			ID: id, Label: label(id), Similarity: strconv.FormatFloat(m.Similarity, 'f', 4, 64), Open: "/?" + query,
+			Hidden: m.Similarity < least, Chosen: id == chosen,
+		}
+		if room -= len(query) + len(template.HTMLEscapeString(id+row.Label)) + 200; room < 0 {
+			p.RowsLeft++
+			continue
+		}
+		p.Rows = append(p.Rows, row)
+	}
+	return chosen
+}
+
+// label is what is shown of an id.
+func label(id string) string {
+	runes := []rune(id)
+	if len(runes) <= mostLabel {
+		return id
+	}
+	return string(runes[:mostLabel]) + "…"
+}
+
+// pair fills in the text and the document beside it.
+func (c *collection) pair(p *report.ServicePage, asked []byte, id string, matches []index.Match) error {
+	if id == "" || c.index.Options().Keep != index.KeepText {
+		return nil
+	}
+	d, ok, err := c.index.Get([]byte(id))
+	if err != nil || !ok {
+		return err
+	}
+	a, b := asked[:min(len(asked), mostLooked)], d.Text[:min(len(d.Text), mostLooked)]
+	spans, err := c.spansToShow(a, b)
+	if err != nil {
+		return err
+	}
+	pair := &report.ServicePair{Label: label(id), Meta: metaOf(d.Columns), Passages: len(spans)}
+	pair.Left, pair.Right = report.Align(a, b, spans, mostPiece)
+	if at := slices.IndexFunc(matches, func(m index.Match) bool { return string(m.ID) == id }); at >= 0 {
+		pair.Similarity = strconv.FormatFloat(matches[at].Similarity, 'f', 4, 64)
+	}
+	p.Pair = pair
+	return nil
+}
+
+// leastWords is how many words make a passage where the recipe has no shingles.
+const leastWords = 3
+
+// spansToShow returns the passages that two texts share: those of evidence, where the collection has them.
+func (c *collection) spansToShow(a, b []byte) ([]passage.Span, error) {
+	if c.hasPassages() {
+		return c.passages(a, b)
+	}
+	tokenizer, err := text.New(text.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return passage.InTexts(tokenizer, a, b, leastWords), nil
+}
