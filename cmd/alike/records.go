@@ -35,7 +35,7 @@ func (f *recordFlags) addSettings(flags *pflag.FlagSet) {
 }
 
 // onlyOfRecords are the flags that do not apply to texts.
-var onlyOfRecords = []string{"idf", "idf-epsilon", "idf-delta", "config", "save-config", "explain", "explain-pairs", "verbose", "probability", "top", "truth", "summary", "verdicts", "source", "precision", "accept"}
+var onlyOfRecords = []string{"idf", "idf-epsilon", "idf-delta", "config", "save-config", "explain", "explain-pairs", "verbose", "probability", "top", "truth", "summary", "verdicts", "source", "match", "precision", "accept"}
 
 // checkTexts refuses flags about records if --records is not given.
 func (f *recordFlags) checkTexts(flags *pflag.FlagSet) error {
@@ -59,6 +59,9 @@ func sayDefaults(flags *pflag.FlagSet) {
 // addPairs adds the flags of lists of pairs.
 func (f *recordFlags) addPairs(flags *pflag.FlagSet) {
 	f.addDecision(flags)
+	f.join.match = choose(linkage.All, linkage.Mutual, linkage.OneToOne, linkage.Best)
+	flags.Var(&f.join.match, "match", "with --records: which pairs may be links: all, mutual, one-to-one or best")
+	flags.Float64Var(&f.join.precision, "precision", 0, "with --records, instead of a threshold: the `share` of the pairs that should be right, as far as the data tell")
 	flags.StringVar(&f.join.truth, "truth", "", "with --records: "+truthHelp)
 	addSummary(flags, &f.join.summary, "with --records: ")
 }
@@ -76,7 +79,7 @@ func (f *recordFlags) wanted() bool { return f.records || len(f.join.fields) > 0
 var ofRecords = []string{
 	"records", "field", "model", "output", "threshold", "id-field", "format", "max-record", "on-error", "threads", "memory", "work", "fresh", "quiet", "json", "skipped",
 	"keep", "results", "partitions", "engine", "cluster", "ids-only", "no-sync", "timings", "progress", "measure", "repetitions", "candidates", "recall",
-	"idf", "idf-epsilon", "idf-delta", "config", "save-config", "explain", "explain-pairs", "verbose", "probability", "top", "truth", "summary", "verdicts", "source", "precision", "accept",
+	"idf", "idf-epsilon", "idf-delta", "config", "save-config", "explain", "explain-pairs", "verbose", "probability", "top", "truth", "summary", "verdicts", "source", "match", "precision", "accept",
 }
 
 // notOfRecords says why other flags do not apply, if the reason is not that they are about texts.
@@ -114,7 +117,10 @@ func (f *recordFlags) check(cmd *cobra.Command, args []string) error {
 // joinFlags returns the flags of a join within a table; flags are those of the command itself.
 func (f *recordFlags) joinFlags(cmd *cobra.Command, flags *corpusFlags) *joinFlags {
 	in, j := &flags.input, &f.join
-	j.threshold, j.match, j.format, j.maxRecord = "auto", choose(linkage.All), in.format, in.maxRecord
+	j.threshold, j.format, j.maxRecord = "auto", in.format, in.maxRecord
+	if cmd.Flags().Lookup("match") == nil {
+		j.match = choose(linkage.All)
+	}
 	j.onError, j.threads, j.memory, j.work, j.fresh, j.quiet, j.json = in.onError, in.threads, in.memory, in.work, in.fresh, in.quiet, in.json
 	j.skipped = in.skipped
 	j.weigh.measure.value, j.weigh.candidates.value = flags.recipe.Decision.Measure, flags.recipe.Decision.Candidates

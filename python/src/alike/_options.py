@@ -123,6 +123,8 @@ class PairsOptions(CorpusOptions, RecordOptions, total=False):
 
     shared: bool
     model: Path
+    match: Literal["mutual", "one-to-one", "best", "all"]
+    precision: float
     probability: bool
     top: int
     summary: Path
@@ -286,6 +288,7 @@ DEFAULTS: Mapping[str, Any] = {
 # Defaults that differ in a command.
 OF_JOINS: Mapping[str, Any] = {"threshold": "auto", "measure": "cosine", "candidates": None}
 OTHER_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
+    "PairsOptions": {"match": "all"},
     "TableOptions": OF_JOINS,
     "EngineTableOptions": OF_JOINS,
     "FilesTableOptions": OF_JOINS,
