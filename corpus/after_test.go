@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/alike-dev/alike/corpus/internal/codec"
 	"github.com/alike-dev/alike/internal/testsize"
 )
 
@@ -54,7 +55,10 @@ func TestZeroBytesAfterAnArchiveAreItsEnd(t *testing.T) {
 				for how, read := range readings(t, c, format) {
 					want, err := read(packed)
 					must(t, err)
-					for _, zeros := range []int{4, 8, 512, 10240, 200 << 10} {
+					for _, zeros := range []int{1, 2, 4, 8, 512, 10240, 200 << 10} {
+						if zeros < 4 && (c == Xz || c == Zstd && how != "file") {
+							continue // xz pads to multiples of four, and the decoder of zstd takes them for a frame that breaks off
+						}
 						have, err := read(append(bytes.Clone(packed), make([]byte, zeros)...))
 						name := fmt.Sprintf("%s %s %s, %s, %d zeros", c, what, format, how, zeros)
 						if err != nil {
@@ -71,7 +75,7 @@ func TestZeroBytesAfterAnArchiveAreItsEnd(t *testing.T) {
 func TestGarbageAfterAnArchiveIsCountedAndLosesNothing(t *testing.T) {
 	const text = "garbage that is no archive\n"
 	for _, c := range compressions {
-		rests := map[string]string{"text": text, "two bytes": "\n\n", "zeros and text": strings.Repeat("\x00", 1024) + text, "much": strings.Repeat(text, 10_000)}
+		rests := map[string]string{"text": text, "one byte": "\n", "two bytes": "\n\n", "zeros and text": strings.Repeat("\x00", 1024) + text, "much": strings.Repeat(text, 10_000)}
 		if c == Xz { // pads to multiples of four
 			rests["three zeros"] = "\x00\x00\x00"
 		}
@@ -86,7 +90,7 @@ func TestGarbageAfterAnArchiveIsCountedAndLosesNothing(t *testing.T) {
 						}
 						have, err := read(append(bytes.Clone(packed), rest...))
 						name := fmt.Sprintf("%s %s %s, %s, %s", c, what, format, how, kind)
-						says := fmt.Sprintf("%d bytes of garbage after complete %s data (everything before it is used); ", len(rest), c)
+						says := fmt.Sprintf("%v after complete %s data (everything before it is used); ", &codec.Garbage{Bytes: int64(len(rest))}, c)
 						if !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), says) {
 							t.Errorf("%s: %v", name, err)
 						}
