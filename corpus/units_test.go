@@ -135,11 +135,11 @@ func FuzzZstdFrames(f *testing.F) {
 		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(codec.MaxZstdWindow), zstd.WithDecoderLowmem(true))
 		must(t, err)
 		defer d.Close()
-		plain, err := padded(data, func(data []byte) ([]byte, error) {
+		plain, zeros, err := padded(data, func(data []byte) ([]byte, error) {
 			must(t, d.Reset(bytes.NewReader(data)))
 			return io.ReadAll(io.LimitReader(d, 8<<20))
 		})
-		if len(plain) == 8<<20 {
+		if len(plain) == 8<<20 || 0 < zeros && zeros < 4 { // a stream takes so few for a frame that breaks off
 			return
 		}
 		checkUnits(t, write(data), data, plain, err)
@@ -154,7 +154,7 @@ func FuzzBzip2Blocks(f *testing.F) {
 	f.Add(bytes.Repeat(pack(f, Bzip2, nil, 1), 2))
 	write := rewriter(f, "a.txt.bz2")
 	f.Fuzz(func(t *testing.T, data []byte) {
-		plain, err := padded(data, func(data []byte) ([]byte, error) {
+		plain, _, err := padded(data, func(data []byte) ([]byte, error) {
 			return io.ReadAll(io.LimitReader(bzip2.NewReader(bytes.NewReader(data)), 8<<20))
 		})
 		if len(plain) == 8<<20 {
@@ -166,15 +166,17 @@ func FuzzBzip2Blocks(f *testing.F) {
 
 // padded decodes data or, where zero bytes at its end are no part of the archive, what stands before them: they are a
 // regular end for this package and an error for the decoder of another one.
-func padded(data []byte, decode func([]byte) ([]byte, error)) ([]byte, error) {
-	plain, err := decode(data)
-	for rest := data; err != nil && len(rest) > 1 && rest[len(rest)-1] == 0; {
-		rest = rest[:len(rest)-1]
-		if whole, damage := decode(rest); damage == nil {
-			return whole, nil
+func padded(data []byte, decode func([]byte) ([]byte, error)) (plain []byte, zeros int, err error) {
+	plain, err = decode(data)
+	if err == nil {
+		return plain, 0, nil
+	}
+	for n := len(data) - 1; n > 0 && data[n] == 0; n-- {
+		if whole, damage := decode(data[:n]); damage == nil {
+			return whole, len(data) - n, nil
 		}
 	}
-	return plain, err
+	return plain, 0, err
 }
 
 // checkUnits holds the reading of an archive to what its decoder gives at once.

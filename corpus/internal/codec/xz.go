@@ -17,7 +17,8 @@ import (
 // MaxXzDictionary is the most memory that an xz stream may ask for, twice that of xz -9.
 const MaxXzDictionary = 128 << 20
 
-// xzDecoder is a pooled decoder. It keeps its dictionary.
+// xzDecoder is a pooled decoder, which keeps its dictionary. It decodes one stream after the other: an error within a
+// stream is none of what follows a whole one.
 type xzDecoder struct {
 	*xz.Reader
 	source *xzSource
@@ -28,16 +29,31 @@ func (d *xzDecoder) Read(p []byte) (int, error) {
 	if d.after != nil {
 		return 0, d.after
 	}
-	n, err := d.Reader.Read(p)
-	if err != nil && err != io.EOF {
-		if d.after = d.source.garbage(); d.after != nil {
-			return n, d.after
+	for {
+		n, err := d.Reader.Read(p)
+		if err == io.EOF && n > 0 {
+			return n, nil
 		}
+		behind := err == io.EOF // a stream and the zero bytes behind it
+		if behind {
+			if err = d.Reset(nil); err == nil {
+				d.Multistream(false)
+				continue
+			}
+		}
+		if err == nil || err == io.EOF {
+			return n, err
+		}
+		if behind || d.source.padding%xzPadding != 0 {
+			if d.after = d.source.garbage(); d.after != nil {
+				return n, d.after
+			}
+		}
+		if err == xz.ErrBuf {
+			err = errXzEnd
+		}
+		return n, err
 	}
-	if err == xz.ErrBuf {
-		err = errXzEnd
-	}
-	return n, err
 }
 
 var errXzEnd = fault.Because(fault.ErrTruncated, "the data end too early")
@@ -62,6 +78,7 @@ func getXz(r io.Reader) (*xzDecoder, error) {
 		}
 		return nil, err
 	}
+	d.Multistream(false)
 	return d, nil
 }
 
