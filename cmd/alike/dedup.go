@@ -336,10 +336,7 @@ func tellEntities(w io.Writer, s *alike.Summary) {
 	if len(largest) > 0 {
 		fmt.Fprintf(w, "largest clusters: %s\n", strings.Join(largest, ", "))
 	}
-	if s.DoubtfulClusters > 0 {
-		fmt.Fprintf(w, "alike: in %s most pairs of records are, by themselves, more likely wrong than right: look at them in clusters.csv before you use the result\n",
-			count(int64(s.DoubtfulClusters), "cluster"))
-	}
+	tellDoubtful(w, s.DoubtfulClusters, "clusters.csv")
 }
 
 // printPlan prints the estimated cost of a run.

@@ -48,6 +48,7 @@ var uses = []use{
 	{line: "pairs prints.jsonl"},
 	{line: "pairs left.csv --records"},
 	{line: "pairs left.csv --records --idf sketch"},
+	{line: "pairs left.csv --records --clusters groups.csv", made: []string{"groups.csv"}},
 	{line: "pairs left.csv --records --match mutual --precision 0.9"},
 	{line: "pairs left.csv --records --threshold 0.5 --candidates lsh"},
 	{line: "join left.csv right.csv"},

@@ -6,7 +6,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -112,30 +111,10 @@ func (f *entityFlags) run(cmd *cobra.Command, args []string) (err error) {
 // writeEntities writes which entity each record belongs to.
 func writeEntities(out io.Writer, records []alike.EntityRecord, format corpus.Format) error {
 	columns := []linklist.Column{{Name: "table"}, {Name: "id"}, {Name: "entity"}, {Name: "probability", Number: true}}
-	row := func(r *alike.EntityRecord) []string {
+	return writeRows(out, columns, format, len(records), func(i int) []string {
+		r := &records[i]
 		return []string{r.Table, r.ID, r.Entity, strconv.FormatFloat(r.Probability, 'f', 6, 64)}
-	}
-	var w linklist.Writer
-	if format == corpus.Parquet {
-		bytes := make([]bool, len(columns))
-		for i := range records {
-			for j, value := range row(&records[i]) {
-				bytes[j] = bytes[j] || !utf8.ValidString(value)
-			}
-		}
-		w = linklist.NewParquet(out, columns, bytes)
-	} else {
-		if err := linklist.WriteHeader(out, linklist.Format(format), columns); err != nil {
-			return err
-		}
-		w = linklist.New(out, linklist.Format(format), columns)
-	}
-	for i := range records {
-		if err := w.Write(row(&records[i])); err != nil {
-			return err
-		}
-	}
-	return w.Flush()
+	})
 }
 
 // tellEntitiesOf describes entities.

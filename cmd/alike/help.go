@@ -22,8 +22,8 @@ type topic struct {
 
 // topics are all topics, in the order of the help. Every flag of every command is in one of them.
 var topics = []topic{
-	{name: "output", title: "What is written, and where", flags: "output results ids-only keep cluster no-sync json hex passages shared summary join:with duplicates tag tag-prefix plot"},
-	{name: "input", title: "What is read", flags: "format text-field id-field left-id right-id time-field max-record on-error skipped against with against-links fingerprints header clusters"},
+	{name: "output", title: "What is written, and where", flags: "output results ids-only keep cluster no-sync json hex passages shared summary pairs:clusters join:with duplicates tag tag-prefix plot"},
+	{name: "input", title: "What is read", flags: "format text-field id-field left-id right-id time-field max-record on-error skipped against with against-links fingerprints header eval:clusters"},
 	{name: "similarity", title: "What is alike, and how it is found", flags: "measure threshold precision match top distance recall candidates verify hashes tune:bits bands rows min-bands bucket-cap scheme seed min-similarity"},
 	{name: "text", title: "How text becomes shingles", flags: "ngram tokens normalize fold strip-diacritics stop-words min-token-length repetitions"},
 	{name: "records", title: "Records of tables", flags: "records accept field source unique verdicts idf join:repetitions config save-config model pairs:top probability truth explain explain-pairs verbose"},

@@ -102,6 +102,10 @@ func (f *joinFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return err
 	}
+	if _, err := listFormat("--clusters", f.clusters, false); err != nil { // before the work, too
+		return err
+	}
+	c.Clusters = f.clusters != ""
 	var truth *alike.Truth
 	if f.truth != "" { // before the work, so that an unreadable file is reported at once
 		if truth, err = unless(cmd.Context(), func() (*alike.Truth, error) { return alike.ReadTruth(f.truth) }); err != nil {
@@ -121,6 +125,9 @@ func (f *joinFlags) run(cmd *cobra.Command, args []string) (err error) {
 	}
 	err = writeOutput(cmd, f.output, func(w io.Writer) error { return writeLinks(cmd.Context(), w, r, names, c.With, format, f.probability) })
 	if err != nil {
+		return err
+	}
+	if err := f.writeClusters(cmd, stderr, r); err != nil {
 		return err
 	}
 	if err := r.Finish(); err != nil {

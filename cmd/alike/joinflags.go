@@ -46,6 +46,7 @@ type joinFlags struct {
 	explain     bool
 	page        string
 	summary     string
+	clusters    string // of pairs
 	verdicts    string
 	probability bool
 	json        bool
@@ -185,8 +186,10 @@ func (f *joinFlags) evidence() int {
 }
 
 // reads and writes return the files besides the tables and the output.
-func (f *joinFlags) reads() []string  { return named(f.truth, f.known, f.verdicts, f.model, f.config) }
-func (f *joinFlags) writes() []string { return named(f.page, f.plot, f.save, f.skipped, f.summary) }
+func (f *joinFlags) reads() []string { return named(f.truth, f.known, f.verdicts, f.model, f.config) }
+func (f *joinFlags) writes() []string {
+	return named(f.page, f.plot, f.save, f.skipped, f.summary, f.clusters)
+}
 
 func named(files ...string) []string {
 	return slices.DeleteFunc(files, func(name string) bool { return name == "" })

@@ -12,19 +12,49 @@ import (
 
 // linkFormat is the format in which links are written.
 func (f *joinFlags) linkFormat() (corpus.Format, error) {
-	if err := checkEnding("-o", f.output, withJSON(linkEndings, f.json)); err != nil {
+	return listFormat("-o", f.output, f.json)
+}
+
+// listFormat is the format in which a list is written to the file that a flag names.
+func listFormat(flag, name string, asJSON bool) (corpus.Format, error) {
+	if err := checkEnding(flag, name, withJSON(linkEndings, asJSON)); err != nil {
 		return "", err
 	}
-	base, _ := endingOf(f.output)
+	base, _ := endingOf(name)
 	switch format, _, named := corpus.NameFormat(base); {
-	case named && format != corpus.JSONL && f.json:
-		return "", errTwoFormats(f.output)
+	case named && format != corpus.JSONL && asJSON:
+		return "", errTwoFormats(name)
 	case named:
 		return format, nil
-	case f.json:
+	case asJSON:
 		return corpus.JSONL, nil
 	}
 	return corpus.CSV, nil
+}
+
+// writeRows writes n rows of a table.
+func writeRows(out io.Writer, columns []linklist.Column, format corpus.Format, n int, row func(i int) []string) error {
+	var w linklist.Writer
+	if format == corpus.Parquet {
+		bytes := make([]bool, len(columns))
+		for i := range n {
+			for j, value := range row(i) {
+				bytes[j] = bytes[j] || !utf8.ValidString(value)
+			}
+		}
+		w = linklist.NewParquet(out, columns, bytes)
+	} else {
+		if err := linklist.WriteHeader(out, linklist.Format(format), columns); err != nil {
+			return err
+		}
+		w = linklist.New(out, linklist.Format(format), columns)
+	}
+	for i := range n {
+		if err := w.Write(row(i)); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
 }
 
 // writeLinks writes the links. ids are the names of the first two columns.

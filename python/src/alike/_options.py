@@ -128,6 +128,7 @@ class PairsOptions(CorpusOptions, RecordOptions, total=False):
     probability: bool
     top: int
     summary: Path
+    clusters: Path
 
 
 class JoinOptions(TypedDict, total=False):
@@ -278,6 +279,7 @@ DEFAULTS: Mapping[str, Any] = {
     "probability": False,
     "save_config": None,
     "summary": None,
+    "clusters": None,
     "verdicts": None,
     "time_field": None,
     "containment": 0,
