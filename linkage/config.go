@@ -62,6 +62,7 @@ type Config struct {
 
 	Considered bool // also return the pairs that the rule has found before the decision
 	Evidence   int  // number of candidates whose evidence is returned; 0: none
+	Audit      int  // number of candidates to draw for a person to look at, see Result.Audit; 0: none
 	Fail       bool // the first record that cannot be read ends the join
 
 	OnSkip func(*corpus.Problem) // called for each record that was not read
@@ -103,6 +104,8 @@ func (c Config) Validate() error {
 		return setting.Errorf("%s is %d: take 1 or more", setting.Top, c.Top)
 	case c.Evidence < 0:
 		return fmt.Errorf("evidence of %d candidates is asked for: take 1 or more, or 0 for none", c.Evidence)
+	case c.Audit < 0:
+		return setting.Errorf("%s is %d: take 1 or more", setting.Audit, c.Audit)
 	}
 	for _, f := range c.Fields {
 		if f.Weight < 0 || f.Weight > maxWeight || math.IsNaN(f.Weight) {

@@ -107,6 +107,9 @@ func choose(ctx context.Context, c *Config, e *judge.Examiner, fixed settled, t 
 	}
 	r.estimate(decide.Estimate(edges, e.Probability, e.Shed, fewer, within))
 	r.Links, r.Linked = linksOf(e, t, edges, len(c.With)), len(edges)
+	if c.Audit > 0 {
+		r.Audit = newAudit(e, t, r.Columns, edges, c.Audit)
+	}
 	if c.Evidence > 0 {
 		r.Evidence = evidence(c, e, t, r.Columns, edges, least)
 	}

@@ -34,6 +34,7 @@ type Result struct {
 	Evidence   Evidence
 	Search     candidates.Summary
 	Links      Links
+	Audit      *Audit    // of Config.Audit; nil: none was asked for, or a table is empty
 	Entities   *Entities // of Config.Clusters; nil: none were asked for
 
 	log     *resume.Log
@@ -97,6 +98,8 @@ type Report struct {
 	// nothing but the number of columns that agree told which of them the links follow. Then Precision and Recall are
 	// those of the chosen notion.
 	Disputed bool `json:"disputed,omitempty"`
+	// Measured is what an audit has shown, if there was one; the caller sets it.
+	Measured *Measured `json:"audit,omitempty"`
 
 	Resumed bool `json:"resumed,omitempty"` // the join went on with what Config.Work held
 }

@@ -48,6 +48,8 @@ var uses = []use{
 	{line: "pairs prints.jsonl"},
 	{line: "pairs left.csv --records"},
 	{line: "pairs left.csv --records --idf sketch"},
+	{line: "pairs left.csv --records --audit 1 --audit-labels said.csv", made: []string{"said.csv"}},
+	{line: "join left.csv right.csv --audit 1 --audit-labels said.csv", made: []string{"said.csv"}},
 	{line: "pairs left.csv --records --clusters groups.csv", made: []string{"groups.csv"}},
 	{line: "pairs left.csv --records --match mutual --precision 0.9"},
 	{line: "pairs left.csv --records --threshold 0.5 --candidates lsh"},

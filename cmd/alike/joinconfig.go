@@ -48,6 +48,9 @@ func (f *joinFlags) joinConfig(cmd *cobra.Command, args []string) (c alike.JoinC
 	if f.plot != "" && f.truth == "" {
 		return c, usagef("--plot draws the scores of --truth: name a file of true pairs")
 	}
+	if (f.audit != 0) != (f.audited != "") {
+		return c, usagef("--audit and --audit-labels belong together: the number of pairs, and a file for the answers")
+	}
 	if err := errors.Join(checkThreads(f.threads), checkSkipped(f.skipped)); err != nil {
 		return c, err
 	}
@@ -56,7 +59,7 @@ func (f *joinFlags) joinConfig(cmd *cobra.Command, args []string) (c alike.JoinC
 		Corpus:    corpus.Options{Format: corpus.Format(f.format.value), MaxRecord: size},
 		Threshold: s.Threshold, Precision: s.Precision, Match: s.Match, Top: s.Top, With: s.With, Threads: f.threads,
 		Sources: f.sources, Weighing: s.Weighing, Searching: s.Searching,
-		Considered: f.truth != "", Evidence: f.evidence(), Fail: dedup.OnError(f.onError.value) == dedup.OnErrorFail,
+		Considered: f.truth != "", Evidence: f.evidence(), Audit: f.audit, Fail: dedup.OnError(f.onError.value) == dedup.OnErrorFail,
 	}
 	if len(args) > 1 {
 		c.Right = args[1]

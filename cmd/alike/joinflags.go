@@ -47,6 +47,8 @@ type joinFlags struct {
 	page        string
 	summary     string
 	clusters    string // of pairs
+	audit       int
+	audited     string
 	verdicts    string
 	probability bool
 	json        bool
@@ -68,6 +70,7 @@ func (f *joinFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.page, "explain-pairs", "", explainPairs)
 	flags.BoolVar(&f.verbose, "verbose", false, "print how candidates were found, and at what cost, to standard error")
 	addSummary(flags, &f.summary, "")
+	f.addAudit(flags, "")
 	addVerdicts(flags, &f.verdicts, "")
 	flags.StringVar(&f.truth, "truth", "", truthHelp)
 	flags.StringVar(&f.plot, "plot", "", "with --truth: draw precision over recall into this `file`, SVG")
@@ -177,6 +180,12 @@ func addVerdicts(flags *pflag.FlagSet, to *string, about string) {
 	flags.StringVar(to, "verdicts", "", about+"`file` of pairs that a person has called the same or not, as alike label writes it: they hold")
 }
 
+// addAudit adds the flags of an audit; about says of what.
+func (f *joinFlags) addAudit(flags *pflag.FlagSet, about string) {
+	flags.IntVar(&f.audit, "audit", 0, about+"ask about so many `pairs`, links and others, and print measured precision and recall")
+	flags.StringVar(&f.audited, "audit-labels", "", "with --audit: `file` of the answers, CSV, as of alike label; it is continued, and a pair in it is not asked about")
+}
+
 // evidence returns how many pairs are explained.
 func (f *joinFlags) evidence() int {
 	if f.page == "" {
@@ -188,7 +197,7 @@ func (f *joinFlags) evidence() int {
 // reads and writes return the files besides the tables and the output.
 func (f *joinFlags) reads() []string { return named(f.truth, f.known, f.verdicts, f.model, f.config) }
 func (f *joinFlags) writes() []string {
-	return named(f.page, f.plot, f.save, f.skipped, f.summary, f.clusters)
+	return named(f.page, f.plot, f.save, f.skipped, f.summary, f.clusters, f.audited)
 }
 
 func named(files ...string) []string {

@@ -78,29 +78,41 @@ func (f *joinFlags) label(cmd *cobra.Command, args []string) (err error) {
 	if c.Corpus.Visit, err = keepApart(append(f.writes(), "-", f.output), append(f.reads(), "-", c.Left, c.Right)); err != nil {
 		return err
 	}
-	s := labelling{path: f.output, out: cmd.OutOrStdout(), names: labelNames(c.Right == "")}
-	var labelled bool
-	s.verdicts, labelled, err = alike.ReadVerdicts(f.output)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-	case err != nil:
+	s, err := newLabelling(f.output, cmd.OutOrStdout(), c.Right == "")
+	if err != nil {
 		return err
-	case !labelled:
-		return fmt.Errorf("%s has no column of labels: it is left as it is; name another file", f.output)
 	}
 	skipped := f.skipping(cmd, &c)
 	defer func() { err = skipped.end(err) }()
-	if s.learner, err = linkage.NewLearner(cmd.Context(), c); err != nil {
+	learner, err := linkage.NewLearner(cmd.Context(), c)
+	if err != nil {
 		return err
 	}
-	tellNotes(f.stderr(cmd), s.learner.Result().Notes)
+	tellNotes(f.stderr(cmd), learner.Result().Notes)
+	s.next = func() (q linkage.Question, title string, ok bool) {
+		q, ok = learner.Ask(s.taught())
+		return q, fmt.Sprintf("%d. likely %.0f %%", len(s.verdicts)+1, 100*q.Probability), ok
+	}
 	if err := s.run(cmd); err != nil {
 		return err
 	}
-	if s.learner.Result().Skipped > 0 {
+	if learner.Result().Skipped > 0 {
 		return errSkipped
 	}
 	return nil
+}
+
+// newLabelling begins a session that goes on with the answers in a file, if it is there.
+func newLabelling(path string, out io.Writer, oneTable bool) (*labelling, error) {
+	verdicts, labelled, err := alike.ReadVerdicts(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+	case err != nil:
+		return nil, err
+	case !labelled:
+		return nil, fmt.Errorf("%s has no column of labels: it is left as it is; name another file", path)
+	}
+	return &labelling{path: path, out: out, names: labelNames(oneTable), verdicts: verdicts}, nil
 }
 
 // labelNames are the columns of labels.
@@ -113,7 +125,7 @@ func labelNames(oneTable bool) []string {
 
 // labelling is a session of questions.
 type labelling struct {
-	learner  *linkage.Learner
+	next     func() (q linkage.Question, title string, ok bool) // ok is false if there is nothing left to ask
 	path     string
 	names    []string
 	verdicts []alike.Verdict
@@ -157,13 +169,13 @@ func (s *labelling) run(cmd *cobra.Command) error {
 // ask asks one question after the other.
 func (s *labelling) ask(key func() (rune, error)) error {
 	for {
-		q, ok := s.learner.Ask(s.taught())
+		q, title, ok := s.next()
 		if !ok {
 			fmt.Fprintln(s.out, "there is nothing left to ask")
 			s.end()
 			return nil
 		}
-		s.show(q)
+		s.show(q, title)
 		for known := false; !known; {
 			k, err := key()
 			switch {
@@ -251,13 +263,13 @@ func (s *labelling) save() error {
 }
 
 // show shows the two records of a question side by side.
-func (s *labelling) show(q linkage.Question) {
+func (s *labelling) show(q linkage.Question, title string) {
 	head := len("columns")
 	for _, v := range q.Values {
 		head = max(head, min(16, runewidth.StringWidth(visible(v.Left))))
 	}
 	wide := max(10, (s.width-head-7)/2)
-	fmt.Fprintf(s.out, "\n%d. likely %.0f %%\n", len(s.verdicts)+1, 100*q.Probability)
+	fmt.Fprintf(s.out, "\n%s\n", title)
 	s.row(head, wide, "", s.cells(q.A, "", wide), s.cells(q.B, "", wide))
 	for _, v := range q.Values {
 		s.row(head, wide, v.Left, s.cells(v.A, v.B, wide), s.cells(v.B, v.A, wide))

@@ -35,7 +35,7 @@ func (f *recordFlags) addSettings(flags *pflag.FlagSet) {
 }
 
 // onlyOfRecords are the flags that do not apply to texts.
-var onlyOfRecords = []string{"idf", "idf-epsilon", "idf-delta", "config", "save-config", "explain", "explain-pairs", "verbose", "probability", "top", "truth", "summary", "verdicts", "source", "match", "precision", "accept", "clusters"}
+var onlyOfRecords = []string{"idf", "idf-epsilon", "idf-delta", "config", "save-config", "explain", "explain-pairs", "verbose", "probability", "top", "truth", "summary", "verdicts", "source", "match", "precision", "accept", "clusters", "audit", "audit-labels"}
 
 // checkTexts refuses flags about records if --records is not given.
 func (f *recordFlags) checkTexts(flags *pflag.FlagSet) error {
@@ -64,6 +64,7 @@ func (f *recordFlags) addPairs(flags *pflag.FlagSet) {
 	flags.Float64Var(&f.join.precision, "precision", 0, "with --records, instead of a threshold: the `share` of the pairs that should be right, as far as the data tell")
 	flags.StringVar(&f.join.truth, "truth", "", "with --records: "+truthHelp)
 	addSummary(flags, &f.join.summary, "with --records: ")
+	f.join.addAudit(flags, "with --records: ")
 	flags.StringVar(&f.join.clusters, "clusters", "", "with --records: write the clusters of records that are one thing to this `file`: id,cluster,probability")
 }
 
@@ -80,7 +81,7 @@ func (f *recordFlags) wanted() bool { return f.records || len(f.join.fields) > 0
 var ofRecords = []string{
 	"records", "field", "model", "output", "threshold", "id-field", "format", "max-record", "on-error", "threads", "memory", "work", "fresh", "quiet", "json", "skipped",
 	"keep", "results", "partitions", "engine", "cluster", "ids-only", "no-sync", "timings", "progress", "measure", "repetitions", "candidates", "recall",
-	"idf", "idf-epsilon", "idf-delta", "config", "save-config", "explain", "explain-pairs", "verbose", "probability", "top", "truth", "summary", "verdicts", "source", "match", "precision", "accept", "clusters",
+	"idf", "idf-epsilon", "idf-delta", "config", "save-config", "explain", "explain-pairs", "verbose", "probability", "top", "truth", "summary", "verdicts", "source", "match", "precision", "accept", "clusters", "audit", "audit-labels",
 }
 
 // notOfRecords says why other flags do not apply, if the reason is not that they are about texts.

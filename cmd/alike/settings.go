@@ -25,6 +25,7 @@ var flags = map[setting.Name]string{
 	setting.NoSync:      "--no-sync",
 	setting.Pipe:        "--pipe",
 	setting.Precision:   "--precision",
+	setting.Audit:       "--audit",
 	setting.Star:        "--cluster star",
 	setting.TagPrefix:   "--tag-prefix",
 	setting.TextField:   "--text-field",

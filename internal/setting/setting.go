@@ -53,6 +53,7 @@ const (
 	Permutations    Name = "Permutations"
 	Pipe            Name = "Pipe"
 	Precision       Name = "Precision"
+	Audit           Name = "Audit"
 	Preset          Name = "Preset"
 	Recall          Name = "Recall"
 	Refresh         Name = "Refresh"
@@ -84,7 +85,7 @@ const (
 var Names = []Name{
 	Banding, Bits, BucketCap, Candidates, Containment, Distance, Field, Fold, Format, Fresh, Hash, Header, IDF, IDField,
 	Keep, Keys, Late, Match, MaxRecord, Measure, Memory, MinBands, MinLength, Model, NGram, NoSync, Normalize, OnError,
-	Permutations, Pipe, Precision, Preset, Recall, Refresh, Repetitions, Rows, Scheme, Seed, Shared, ShingleHash, Source, Star,
+	Audit, Permutations, Pipe, Precision, Preset, Recall, Refresh, Repetitions, Rows, Scheme, Seed, Shared, ShingleHash, Source, Star,
 	StopWords, StripDiacritics, TagPrefix, TextField, Threshold, Tokens, Top, Truth, Unique, Verify, Window, WindowDocs, With,
 	Work,
 }
