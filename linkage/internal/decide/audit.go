@@ -17,8 +17,8 @@ type Stratum struct {
 // strataOf is the number of strata of links and of other candidates.
 const strataOf = 2
 
-// Draw draws n candidates to ask a person about, or all if there are no more. Links and other candidates have half of
-// them each, and strata of their own by probability; how many a stratum has follows from its size and from how uncertain it is
+// Draw draws n candidates to ask a person about, or all if there are no more. Links and other candidates
+// have strata of their own by probability; how many are drawn from each follows from its size and from how uncertain it is
 // (Neyman 1934). The candidates of a stratum are drawn in the ascending order of a value that tells nothing about them.
 // Candidates that are no links and have a probability below improbable are so many that questions would find hardly a
 // match among them: they are not drawn from, and rest is the number of matches that is expected there. Cost: a sort of the
@@ -46,11 +46,7 @@ func Draw(links []int, probability []float64, n int, order func(candidate int) u
 		}
 		strata = append(strata, s)
 	}
-	n = min(n, len(links)+len(others))
-	ofLinks := max(min(n/2, len(links)), n-len(others))
-	drawn := make([]int, len(strata))
-	allocate(strata, drawn, true, ofLinks)
-	allocate(strata, drawn, false, n-ofLinks)
+	drawn := allocate(strata, min(n, len(links)+len(others)))
 	for i, candidates := range of {
 		slices.SortFunc(candidates, func(a, b int) int { return cmp.Or(cmp.Compare(order(a), order(b)), cmp.Compare(a, b)) })
 		strata[i].Drawn = candidates[:drawn[i]]
@@ -84,21 +80,42 @@ func divide(candidates []int, probability []float64) (strata [][]int) {
 
 func deviation(p float64) float64 { return math.Sqrt(max(leastDeviation*leastDeviation, p*(1-p))) }
 
-// allocate shares n questions among the strata of links, or among the others, each where it lessens the variance most.
-func allocate(strata []Stratum, drawn []int, linked bool, n int) {
-	for range n {
+// allocate shares n questions, at most the sizes of all strata, among these: an eighth for each, if it has so many, and the
+// rest one by one where they lessen the sum of the variances of precision and recall most. With R of M matches among the
+// L links, these are var(R)/L² and, for small changes of R/M, var(R)·(1-R/M)²/M² + var(M-R)·(R/M)²/M².
+func allocate(strata []Stratum, n int) (drawn []int) {
+	links, right, matches := 1.0, 0.0, 1.0
+	for _, s := range strata {
+		matches += float64(s.Size) * s.Expected
+		if s.Linked {
+			links += float64(s.Size)
+			right += float64(s.Size) * s.Expected
+		}
+	}
+	recall := right / matches
+	drawn, weight, left := make([]int, len(strata)), make([]float64, len(strata)), n
+	for i, s := range strata {
+		drawn[i] = min(s.Size, n/8)
+		left -= drawn[i]
+		of := recall / matches
+		if s.Linked {
+			of = math.Hypot(1/links, (1-recall)/matches)
+		}
+		weight[i] = float64(s.Size) * deviation(s.Expected) * max(of, 1e-12)
+	}
+	for range left {
 		best, gain := -1, -1.0
 		for i, s := range strata {
-			if s.Linked != linked || drawn[i] == s.Size {
+			if drawn[i] == s.Size {
 				continue
 			}
-			w := float64(s.Size) * deviation(s.Expected)
-			if g := w * w / (float64(drawn[i]) * float64(drawn[i]+1)); g > gain { // +Inf before the first
+			if g := weight[i] * weight[i] / (float64(drawn[i]) * float64(drawn[i]+1)); g > gain { // +Inf before the first
 				best, gain = i, g
 			}
 		}
 		drawn[best]++
 	}
+	return drawn
 }
 
 // Answers are what a person has said of the pairs drawn from a stratum.

@@ -178,8 +178,10 @@ func TestAnAuditDrawsFromLinksAndOthers(t *testing.T) {
 		if got, want := drawn[true]+drawn[false], min(asked, len(links)+others); got != want {
 			rt.Fatalf("%d drawn, want %d", got, want)
 		}
-		if half := asked / 2; drawn[true] < min(half, len(links)) || drawn[false] < min(half, others) {
-			rt.Fatalf("%v drawn of %v", drawn, size)
+		for _, s := range strata {
+			if least := min(s.Size, min(asked, len(links)+others)/8); len(s.Drawn) < least {
+				rt.Fatalf("%d of %d drawn, want %d", len(s.Drawn), s.Size, least)
+			}
 		}
 	})
 }
