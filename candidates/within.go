@@ -1,6 +1,7 @@
 package candidates
 
 import (
+	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/simjoin"
 )
@@ -14,15 +15,15 @@ import (
 type within struct {
 	measure   measure.Measure
 	threshold measure.Threshold
-	there     []uint64
+	there     bitset.Set[uint32]
 }
 
 // newWithin reads all vectors of the other store. O(features).
 func newWithin(other *Store, t measure.Threshold) (*within, error) {
-	w := &within{t.Measure(), t, make([]uint64, other.numbers/64+1)}
+	w := &within{t.Measure(), t, bitset.New[uint32](int(other.numbers))}
 	err := other.sample(1, func(v simjoin.Vector) error {
 		for _, f := range v.Features {
-			w.there[f/64] |= 1 << (f % 64)
+			w.there.Add(f)
 		}
 		return nil
 	})
@@ -33,7 +34,7 @@ func newWithin(other *Store, t measure.Threshold) (*within, error) {
 func (w *within) reaches(v simjoin.Vector) bool {
 	mass, size := uint64(0), v.Size(w.measure)
 	for i, f := range v.Features {
-		if int(f/64) < len(w.there) && w.there[f/64]>>(f%64)&1 != 0 {
+		if w.there.Has(f) {
 			x := uint64(v.Weights[i])
 			if w.measure == measure.Cosine {
 				x *= x

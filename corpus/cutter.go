@@ -7,8 +7,8 @@ import (
 	"io"
 
 	"github.com/alike-dev/alike/corpus/internal/codec"
+	"github.com/alike-dev/alike/corpus/internal/delimited"
 	"github.com/alike-dev/alike/corpus/internal/held"
-	"github.com/alike-dev/alike/corpus/internal/table"
 	"github.com/alike-dev/alike/internal/bom"
 	"github.com/alike-dev/alike/internal/fault"
 )
@@ -128,11 +128,11 @@ func (c *cutter) boundary(buf []byte, from int, eof bool) (n int, long bool) {
 func (c *cutter) wholeRecords(buf []byte, from int, limit int64, eof bool) (n int, long bool) {
 	if c.f.kind.quoted {
 		for n < len(buf) {
-			m, state := table.CSVRecord(buf[n:], c.f.comma, limit, eof)
+			m, state := delimited.CSVRecord(buf[n:], c.f.comma, limit, eof)
 			switch state {
-			case table.More:
+			case delimited.More:
 				return n, false
-			case table.Long:
+			case delimited.Long:
 				return n, true
 			}
 			n += m

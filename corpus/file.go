@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/alike-dev/alike/corpus/internal/codec"
-	"github.com/alike-dev/alike/corpus/internal/table"
+	"github.com/alike-dev/alike/corpus/internal/delimited"
 	"github.com/alike-dev/alike/corpus/internal/units"
 	"github.com/alike-dev/alike/internal/bom"
 )
@@ -30,7 +30,7 @@ type File struct {
 	encoding    bom.Encoding // of all formats but text, whose parser sees the mark
 	header      []byte
 	headerLines int64
-	columns     *table.Columns
+	columns     *delimited.Columns
 	comma       byte // separates the columns of csv
 
 	failed  atomic.Bool  // nothing more is read

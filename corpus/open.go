@@ -6,8 +6,8 @@ import (
 	"io"
 
 	"github.com/alike-dev/alike/corpus/internal/codec"
+	"github.com/alike-dev/alike/corpus/internal/delimited"
 	"github.com/alike-dev/alike/corpus/internal/lines"
-	"github.com/alike-dev/alike/corpus/internal/table"
 	"github.com/alike-dev/alike/corpus/internal/units"
 )
 
@@ -18,7 +18,7 @@ func Open(ctx context.Context, s Source, o Options) (*File, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	f := &File{ctx: ctx, src: s, o: o.withDefaults(), kind: s.Format.kind(), anyBlock: o.BlockSize == 0, columns: &table.Columns{}, comma: table.Comma}
+	f := &File{ctx: ctx, src: s, o: o.withDefaults(), kind: s.Format.kind(), anyBlock: o.BlockSize == 0, columns: &delimited.Columns{}, comma: delimited.Comma}
 	if f.kind.open != nil {
 		if err := f.kind.open(f); err != nil {
 			f.Close()
@@ -226,7 +226,7 @@ func (f *File) readHeader() error {
 	if !f.kind.quoted {
 		comma = 0
 	}
-	if f.columns, err = table.Header(header, comma, text, id, f.o.Fields); err != nil {
+	if f.columns, err = delimited.Header(header, comma, text, id, f.o.Fields); err != nil {
 		return &Problem{Path: f.src.Label(), Line: f.headerLines, Err: err}
 	}
 	return nil

@@ -3,10 +3,10 @@ package corpus
 import (
 	"bytes"
 
+	"github.com/alike-dev/alike/corpus/internal/delimited"
 	"github.com/alike-dev/alike/corpus/internal/jsonline"
 	"github.com/alike-dev/alike/corpus/internal/lines"
 	"github.com/alike-dev/alike/corpus/internal/rowframe"
-	"github.com/alike-dev/alike/corpus/internal/table"
 	"github.com/alike-dev/alike/internal/bom"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/setting"
@@ -31,7 +31,7 @@ type Record struct {
 type Parser struct {
 	o       Options
 	kind    *kind
-	columns *table.Columns // of a table
+	columns *delimited.Columns // of a table
 	block   *Block
 	data    []byte // of the block
 	pos     int    // in data, or for UTF-16 in narrow
@@ -48,7 +48,7 @@ type Parser struct {
 	fieldAt []int            // where Options.Fields are in names
 	idAt    int              // where the id is in names; -1 = none wanted
 
-	row    table.Row
+	row    delimited.Row
 	fields [][]byte // becomes Record.Fields
 }
 
@@ -128,7 +128,7 @@ func (p *Parser) NextRaw(r *Record) bool { return p.next(r) }
 // columns. It remains valid after the file is closed, and goroutines may share it.
 type Layout struct {
 	kind     *kind
-	columns  *table.Columns
+	columns  *delimited.Columns
 	encoding bom.Encoding // not of JSONL, whose records tell it
 }
 
@@ -197,7 +197,7 @@ func (p *Parser) length(rest []byte) (n int, count int64) {
 		if p.encoding.Wide() {
 			limit /= 2
 		}
-		n, _ = table.CSVRecord(rest, p.columns.Comma(), limit, true)
+		n, _ = delimited.CSVRecord(rest, p.columns.Comma(), limit, true)
 		return n, int64(max(1, bytes.Count(rest[:n], lines.End)))
 	}
 	if n = bytes.IndexByte(rest, '\n') + 1; n == 0 {

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/alike-dev/alike/corpus/internal/table"
+	"github.com/alike-dev/alike/corpus/internal/delimited"
 	"github.com/alike-dev/alike/internal/shareddata"
 )
 
@@ -26,11 +26,11 @@ func TestRealFilesReadAsTheTwinWithNothingSkipped(t *testing.T) {
 		o := Options{BlockSize: 100_000}
 		if s.Format != JSONL { // any column will do
 			c := cutter{f: &File{src: s, kind: s.Format.kind(), o: o.withDefaults()}, eof: true}
-			comma := byte(table.Comma)
+			comma := byte(delimited.Comma)
 			if s.Format == TSV {
 				comma = 0
 			}
-			header, _ := table.Header(data[:c.headerLength(data)], comma, nil, "", nil)
+			header, _ := delimited.Header(data[:c.headerLength(data)], comma, nil, "", nil)
 			o.TextField = header.Names[0]
 		}
 		have, err := readAll(t, s, o, 2)

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"io"
 
+	"github.com/alike-dev/alike/corpus/internal/delimited"
 	"github.com/alike-dev/alike/corpus/internal/lines"
-	"github.com/alike-dev/alike/corpus/internal/table"
 	"github.com/alike-dev/alike/internal/fault"
 )
 
@@ -180,10 +180,10 @@ func (c *cutter) tableStart(buf []byte, pos int, limit int64) int {
 		}
 		if c.f.kind.quoted {
 			var more bool
-			if c.f.comma, more = table.Delimiter(buf[pos:], limit-int64(pos), c.eof); more {
+			if c.f.comma, more = delimited.Delimiter(buf[pos:], limit-int64(pos), c.eof); more {
 				return 0
 			}
-			n, _ = table.CSVRecord(buf[pos:], c.f.comma, limit, c.eof)
+			n, _ = delimited.CSVRecord(buf[pos:], c.f.comma, limit, c.eof)
 			if n == 0 {
 				return 0
 			}

@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/alike-dev/alike/corpus"
-	"github.com/alike-dev/alike/dedup/internal/bitset"
 	"github.com/alike-dev/alike/dedup/internal/clusters"
 	"github.com/alike-dev/alike/dedup/internal/meter"
+	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/lsh"
@@ -114,7 +114,7 @@ func (a *account) pairs(copies, edges int64) {
 }
 
 // clusters counts what is kept. known are the documents like one of NewTo.Known.
-func (a *account) clusters(c *clusters.Result, known bitset.Set) {
+func (a *account) clusters(c *clusters.Result, known bitset.Set[uint32]) {
 	a.Removed = c.Removed.Len()
 	if a.settings.Known != nil {
 		a.Known = int64(known.Len())

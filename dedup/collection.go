@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/alike-dev/alike/corpus"
-	"github.com/alike-dev/alike/dedup/internal/bitset"
-	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/dedup/internal/doctable"
+	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/recipe"
 )
 
@@ -52,8 +52,8 @@ type Kept struct {
 	Sources   []corpus.Source // of the inputs, in order
 	Corpus    corpus.Options  // how they are read
 	Apart     int64           // set by Known.Keep: documents that have another name in the collection
-	table     *table.Table
-	removed   bitset.Set
+	table     *doctable.Table
+	removed   bitset.Set[uint32]
 }
 
 // NewReader returns a reader for one goroutine.
@@ -62,7 +62,7 @@ func (k *Kept) NewReader() *KeptReader { return &KeptReader{k: k, c: k.table.Sca
 // A KeptReader reads the kept records block by block.
 type KeptReader struct {
 	k        *Kept
-	c        *table.Cursor
+	c        *doctable.Cursor
 	doc, end uint32
 	name     []byte
 }

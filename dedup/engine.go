@@ -27,9 +27,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/alike-dev/alike/dedup/internal/bitset"
 	"github.com/alike-dev/alike/dedup/internal/clusters"
 	"github.com/alike-dev/alike/dedup/internal/write"
+	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/resume"
 )
 
@@ -139,7 +139,7 @@ func removal(ctx context.Context, j *job, in *inputs, out *write.Folder) (*Summa
 // written is what was written of the kept documents.
 type written struct {
 	page    func(io.Writer) error // writes the report; nil: there is none
-	removed bitset.Set            // with NewTo.Known: documents removed in favour of another one of the run
+	removed bitset.Set[uint32]    // with NewTo.Known: documents removed in favour of another one of the run
 	lost    []write.LostRows      // rows that could not be copied: the rest is void
 }
 

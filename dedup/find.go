@@ -4,17 +4,17 @@ import (
 	"context"
 	"errors"
 
-	"github.com/alike-dev/alike/dedup/internal/bitset"
 	"github.com/alike-dev/alike/dedup/internal/clusters"
 	"github.com/alike-dev/alike/dedup/internal/contain"
 	"github.com/alike-dev/alike/dedup/internal/copies"
+	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/dedup/internal/exact"
 	"github.com/alike-dev/alike/dedup/internal/graph"
 	"github.com/alike-dev/alike/dedup/internal/group"
 	"github.com/alike-dev/alike/dedup/internal/hot"
 	"github.com/alike-dev/alike/dedup/internal/reread"
-	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/dedup/internal/verify"
+	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/forecast"
@@ -143,7 +143,7 @@ func (s *search) join(ctx context.Context, limit int64) (*extsort.Sorted, error)
 
 // verify returns the edges among pairs, and counts both. It skips pairs whose documents are both in
 // known: all edges of such pairs are known.
-func (s *search) verify(ctx context.Context, kind string, pairs *extsort.Sorted, known bitset.Set) (*extsort.Sorted, error) {
+func (s *search) verify(ctx context.Context, kind string, pairs *extsort.Sorted, known bitset.Set[uint32]) (*extsort.Sorted, error) {
 	return s.step(ctx, kind, func() (*extsort.Sorted, int64, error) {
 		return verify.Pairs(ctx, s.verifyOptions(), verify.Query{
 			Pairs: pairs, Votes: uint64(s.how.recipe.MinKeys()), Known: known, Kind: kind + "-so-far",
@@ -388,7 +388,7 @@ func (s *search) joining(edges float64) joining {
 }
 
 // setsAgain tells how often the sets of candidate pairs of bands are made again.
-func setsAgain(t *table.Table) forecast.Again {
+func setsAgain(t *doctable.Table) forecast.Again {
 	switch {
 	case t.HasSets:
 		return forecast.Never

@@ -9,10 +9,10 @@ import (
 	"math"
 
 	"github.com/alike-dev/alike/corpus"
-	"github.com/alike-dev/alike/dedup/internal/bitset"
 	"github.com/alike-dev/alike/dedup/internal/clusters"
+	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/dedup/internal/read"
-	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/recipe"
@@ -62,16 +62,16 @@ func look(known Known) func() read.Look {
 
 // markKnown marks documents that are like one of the collection, and skips others whose name a
 // document of the collection has.
-func markKnown(ctx context.Context, j *job, t *table.Table) error {
+func markKnown(ctx context.Context, j *job, t *doctable.Table) error {
 	known := j.Known
 	if known == nil {
 		return nil
 	}
-	t.Known = bitset.New(t.Docs)
-	taken := bitset.New(t.Docs)
-	cursors := make([]*table.Cursor, j.Threads)
+	t.Known = bitset.New[uint32](t.Docs)
+	taken := bitset.New[uint32](t.Docs)
+	cursors := make([]*doctable.Cursor, j.Threads)
 	names := make([][]byte, j.Threads)
-	err := t.EachDocument(ctx, j.Threads, func(worker int, _ *table.Block, doc uint32, d *table.Document) error {
+	err := t.EachDocument(ctx, j.Threads, func(worker int, _ *doctable.Block, doc uint32, d *doctable.Document) error {
 		switch {
 		case int(doc) < t.References:
 			return nil
@@ -103,7 +103,7 @@ func markKnown(ctx context.Context, j *job, t *table.Table) error {
 }
 
 // skipTaken skips documents whose names are taken.
-func skipTaken(a *account, t *table.Table, taken bitset.Set) error {
+func skipTaken(a *account, t *doctable.Table, taken bitset.Set[uint32]) error {
 	c := t.Scanner()
 	for i := t.References; i < t.Docs; i++ {
 		doc := uint32(i)
@@ -130,7 +130,7 @@ func skipTaken(a *account, t *table.Table, taken bitset.Set) error {
 }
 
 // tableMemory returns how many bytes of memory the table takes at most.
-func tableMemory(j *job, t *table.Table) int64 {
+func tableMemory(j *job, t *doctable.Table) int64 {
 	const row = 80 // of a document: its columns without keys, and an id
 	n := int64(t.Docs) * int64(row+8*j.recipe.Keys())
 	if share := j.space.Share(2); share > 0 {
@@ -140,7 +140,7 @@ func tableMemory(j *job, t *table.Table) int64 {
 }
 
 // addKept adds the kept documents to the collection.
-func addKept(ctx context.Context, j *job, in *inputs, t *table.Table, removed bitset.Set) error {
+func addKept(ctx context.Context, j *job, in *inputs, t *doctable.Table, removed bitset.Set[uint32]) error {
 	if j.Known == nil {
 		return nil
 	}
@@ -156,8 +156,8 @@ func addKept(ctx context.Context, j *job, in *inputs, t *table.Table, removed bi
 }
 
 // removedSet returns the documents that are removed in favour of another one of the run.
-func removedSet(t *table.Table, c *clusters.Result) (bitset.Set, error) {
-	removed := bitset.New(t.Docs)
+func removedSet(t *doctable.Table, c *clusters.Result) (bitset.Set[uint32], error) {
+	removed := bitset.New[uint32](t.Docs)
 	err := c.Removed.Visit(func(e extsort.Entry) error {
 		removed.Add(uint32(e.Key))
 		return nil

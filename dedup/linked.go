@@ -9,8 +9,8 @@ import (
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/copies"
+	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/dedup/internal/graph"
-	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/internal/extsort"
 )
 
@@ -79,7 +79,7 @@ func (l *Links) tell(a *account, edges int64) {
 }
 
 // tellLargest fills in the largest clusters by the names of their records.
-func (l *Links) tellLargest(a *account, ids *table.Cursor) error {
+func (l *Links) tellLargest(a *account, ids *doctable.Cursor) error {
 	a.Undecided, a.DoubtfulClusters, a.LargestEntities = l.Undecided, l.Doubtful, nil
 	for _, c := range l.Largest {
 		weakest := EntityLink{ids.ID(c.Weakest.A), ids.ID(c.Weakest.B), c.Weakest.Similarity}

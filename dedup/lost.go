@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/corpus"
-	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/resume"
 )
@@ -73,5 +73,5 @@ func leaveOut(a *account, in *inputs, docs *documents, lost []write.LostRows) er
 }
 
 func lostProblem(in *inputs, l *write.LostRows) *corpus.Problem {
-	return &corpus.Problem{Path: in.sources[l.File].Label(), Line: l.Line, Err: table.RestoredError(l.Kind, l.Text)}
+	return &corpus.Problem{Path: in.sources[l.File].Label(), Line: l.Line, Err: doctable.RestoredError(l.Kind, l.Text)}
 }

@@ -6,8 +6,8 @@ import (
 	"math"
 	"sync"
 
+	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/dedup/internal/graph"
-	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/recipe"
 )
@@ -17,7 +17,7 @@ const namedPairs = 1 << 10
 
 // naming gives pairs the names of their documents.
 type naming struct {
-	table   *table.Table
+	table   *doctable.Table
 	threads int
 	recipe  *recipe.Recipe // nil: the components in which signatures agree are not counted
 }
@@ -37,7 +37,7 @@ type named struct {
 
 // namer names pairs for one goroutine.
 type namer struct {
-	a, b     *table.Cursor
+	a, b     *doctable.Cursor
 	comparer *recipe.Comparer // nil: agreeing components are not counted
 }
 

@@ -7,11 +7,11 @@ import (
 
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/dedup/internal/feed"
 	"github.com/alike-dev/alike/dedup/internal/names"
 	"github.com/alike-dev/alike/dedup/internal/read"
 	"github.com/alike-dev/alike/dedup/internal/reread"
-	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/setting"
@@ -20,7 +20,7 @@ import (
 
 // documents are those of a run.
 type documents struct {
-	table   *table.Table
+	table   *doctable.Table
 	links   *Links       // of ByLinks: they connect records, not similar texts
 	sides   sides.Policy // before equal documents are known
 	layouts feed.Layouts
@@ -100,10 +100,10 @@ func report(ctx context.Context, j *job, in *inputs, docs *documents, repeated *
 // reports them.
 type reporter struct {
 	account    *account
-	table      *table.Table
+	table      *doctable.Table
 	references int // files
 	repeated   *extsort.Reader
-	c          *table.Cursor
+	c          *doctable.Cursor
 }
 
 func (p *reporter) close() { _ = p.repeated.Close() }
@@ -157,7 +157,7 @@ func readOptions(j *job, in *inputs, how choice, docs *documents) read.Options {
 	o := read.Options{
 		Recipe: *r, Corpus: j.Corpus, LongText: j.limits.text, FirstProblem: j.OnError == OnErrorFail, Stored: j.Fingerprints, Short: shortSets(j.settings, r),
 		Layouts: &docs.layouts, Progress: j.Progress, Meter: j.account.meter, Look: look(j.Known),
-		Table: table.Options{
+		Table: doctable.Options{
 			Sources: in.sources, References: in.references, Left: in.left, Keys: r.Keys(),
 			Space: j.space, SegmentBytes: j.limits.segment, Log: j.log, PartBytes: partBytes(j.settings, in),
 		},

@@ -7,10 +7,10 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/corpus"
-	"github.com/alike-dev/alike/dedup/internal/bitset"
 	"github.com/alike-dev/alike/dedup/internal/clusters"
 	"github.com/alike-dev/alike/dedup/internal/overview"
 	"github.com/alike-dev/alike/dedup/internal/reread"
+	"github.com/alike-dev/alike/internal/bitset"
 )
 
 // pageMaker gathers a report while the output is written, so that no input must be read once more
@@ -19,9 +19,9 @@ type pageMaker struct {
 	write   func(io.Writer, *Report) error
 	raw     bool // documents have no text
 	page    *Report
-	docs    []uint32      // documents whose texts are shown
-	decoded bitset.Set    // those of them whose files are decoded anyway to be copied
-	records *reread.Store // has these, and reads the others in place
+	docs    []uint32           // documents whose texts are shown
+	decoded bitset.Set[uint32] // those of them whose files are decoded anyway to be copied
+	records *reread.Store      // has these, and reads the others in place
 }
 
 // newReport begins the report, if one is wanted.
@@ -47,7 +47,7 @@ func newReport(j *job, in *inputs, f *found, c *clusters.Result) (*pageMaker, er
 	s.Stages, s.Seconds, s.PeakMemoryBytes, s.SpilledBytes = nil, 0, 0, 0
 	store := f.docs.storeOptions(j, f.how)
 	store.Kept = nil // its memory is given back now
-	p := &pageMaker{write: j.Report, raw: f.docs.links != nil, page: page, decoded: bitset.New(t.Docs), records: reread.New(store)}
+	p := &pageMaker{write: j.Report, raw: f.docs.links != nil, page: page, decoded: bitset.New[uint32](t.Docs), records: reread.New(store)}
 	for _, doc := range docs {
 		switch file := t.FileOf(doc); {
 		case p.records.InPlace(doc):

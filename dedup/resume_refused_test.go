@@ -20,9 +20,9 @@ import (
 	"github.com/alike-dev/alike/vfs/vfstest"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/dedup/internal/group"
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
-	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/filelock"
 	"github.com/alike-dev/alike/internal/journal"
@@ -232,13 +232,13 @@ func noted(t *testing.T, on *vfstest.Mem, c Config) map[string]int64 {
 		t.Fatal(err)
 	}
 	done := map[string]int64{}
-	parts := table.NewBuilder(table.Options{Sources: make([]corpus.Source, 1<<10), Space: w})
+	parts := doctable.NewBuilder(doctable.Options{Sources: make([]corpus.Source, 1<<10), Space: w})
 	defer parts.Close()
 	for line := range strings.Lines(roomtest.ReadVFS(t, on, workFolder+"/alike.journal")) {
 		fields := strings.SplitN(strings.TrimSpace(line), " ", 3)
 		switch fields[1] {
 		case resume.Part:
-			var name table.PartName
+			var name doctable.PartName
 			if err := json.Unmarshal([]byte(fields[2]), &name); err != nil {
 				t.Fatal(err)
 			}

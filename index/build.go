@@ -11,7 +11,8 @@ import (
 	"github.com/alike-dev/alike/vfs"
 	"github.com/cockroachdb/pebble/v2"
 
-	"github.com/alike-dev/alike/index/internal/table"
+	"github.com/alike-dev/alike/index/internal/keytable"
+	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/durable"
 )
 
@@ -55,10 +56,10 @@ type Builder struct {
 	s       *diskStore
 	err     error // why the builder has stopped
 	next    uint64
-	given   int     // keys of all documents, those of copies included
-	made    slotSet // documents with a made id
-	apart   int64   // see Apart
-	dead    int64   // see Replaced
+	given   int                // keys of all documents, those of copies included
+	made    bitset.Set[uint64] // documents with a made id
+	apart   int64              // see Apart
+	dead    int64              // see Replaced
 	docs    []arrival
 	records tables
 	held    tables // blocks or, with KeysOnDisk, facts
@@ -152,8 +153,8 @@ func (b *Builder) add(batch *Batch) error {
 				return err
 			}
 			if batch.docs[i].made {
-				b.made = b.made.grown(slot + 1)
-				b.made.set(slot)
+				b.made = b.made.Grown(slot + 1)
+				b.made.Add(slot)
 			}
 		}
 		b.given += len(a.keys)
@@ -217,9 +218,9 @@ func (b *Builder) finish(ctx context.Context) error {
 	if err := b.apartAtEnd(ctx, dead); err != nil {
 		return err
 	}
-	b.dead = int64(dead.count())
-	live := b.next - dead.count()
-	b.x.view.Store(&view{Range: table.Range{Next: b.next}, table: table.New(b.x.options.BucketCap), words: b.x.judge.words})
+	b.dead = int64(dead.Len())
+	live := b.next - uint64(dead.Len())
+	b.x.view.Store(&view{Range: keytable.Range{Next: b.next}, table: keytable.New(b.x.options.BucketCap), words: b.x.judge.words})
 	b.x.counts.live.Store(int64(live))
 	if b.keys != nil {
 		if err := b.keys.write(ctx, dead, b.next, b.x.options.BucketCap); err != nil {
@@ -241,13 +242,13 @@ func (b *Builder) finish(ctx context.Context) error {
 }
 
 // replaced returns the slots of documents whose ids came again: slots to which no id leads.
-func (b *Builder) replaced(ctx context.Context) (dead slotSet, err error) {
-	dead = newSlotSet(b.next)
+func (b *Builder) replaced(ctx context.Context) (dead bitset.Set[uint64], err error) {
+	dead = bitset.New[uint64](int(b.next))
 	if !b.x.options.ByID {
 		return dead, nil
 	}
 	for slot := range b.next {
-		dead.set(slot)
+		dead.Add(slot)
 	}
 	it, err := b.s.engine.db.NewIter(&pebble.IterOptions{LowerBound: []byte{keyID}, UpperBound: []byte{keyID + 1}})
 	if err != nil {
@@ -258,7 +259,7 @@ func (b *Builder) replaced(ctx context.Context) (dead slotSet, err error) {
 		var slot uint64
 		if value, err = it.ValueAndErr(); err == nil {
 			if slot, err = parseSlotOf(it.Key()[1:], value); err == nil {
-				dead.clear(slot)
+				dead.Remove(slot)
 			}
 		}
 	}
@@ -269,21 +270,20 @@ func (b *Builder) replaced(ctx context.Context) (dead slotSet, err error) {
 const removedAtOnce = 1 << 12
 
 // complete removes dead documents, and stores the values that an index has once.
-func (b *Builder) complete(ctx context.Context, dead slotSet) error {
+func (b *Builder) complete(ctx context.Context, dead bitset.Set[uint64]) error {
 	x, s := b.x, b.s
 	batch := s.engine.db.NewBatch()
 	n := 0
-	err := dead.each(func(slot uint64) error {
+	for slot := range dead.All() {
 		if n++; n%removedAtOnce == 0 {
 			if err := errors.Join(ctx.Err(), s.queue.commit(batch)); err != nil {
 				return err
 			}
 			batch = s.engine.db.NewBatch()
 		}
-		return buryStored(batch, slot, b.keys != nil)
-	})
-	if err != nil {
-		return err
+		if err := buryStored(batch, slot, b.keys != nil); err != nil {
+			return err
+		}
 	}
 	if err := putWindow(batch, 0, b.next, x.window.clock.Load()); err != nil {
 		return err
@@ -328,25 +328,28 @@ func (b *Builder) Close() error {
 // the slots of all documents whose ids came again; those that come back are taken out of it.
 //
 // An id is seldom that of a file and line, so few documents are read for this.
-func (b *Builder) apartAtEnd(ctx context.Context, dead slotSet) error {
+func (b *Builder) apartAtEnd(ctx context.Context, dead bitset.Set[uint64]) error {
 	if len(b.made) == 0 {
 		return nil
 	}
-	b.made = b.made.grown(b.next)
+	b.made = b.made.Grown(b.next)
 	shared := map[string][]uint64{} // ids that a document with a made id shares with others → slots but for the last
 	visit := func(found func(id []byte, slot, last uint64)) error {
-		return dead.each(func(slot uint64) error {
+		for slot := range dead.All() {
 			r, err := b.stored(slot)
 			if err != nil {
 				return err
 			}
 			last, _, err := b.s.slotOf(r.id)
+			if err := errors.Join(err, ctx.Err()); err != nil {
+				return err
+			}
 			found(r.id, slot, last)
-			return errors.Join(err, ctx.Err())
-		})
+		}
+		return nil
 	}
 	err := visit(func(id []byte, slot, last uint64) {
-		if b.made.has(slot) || b.made.has(last) {
+		if b.made.Has(slot) || b.made.Has(last) {
 			shared[string(id)] = nil
 		}
 	})
@@ -372,7 +375,7 @@ func (b *Builder) apartAtEnd(ctx context.Context, dead slotSet) error {
 }
 
 // share decides about the documents with one id, in the order in which they came.
-func (b *Builder) share(batch *pebble.Batch, dead slotSet, slots []uint64) error {
+func (b *Builder) share(batch *pebble.Batch, dead bitset.Set[uint64], slots []uint64) error {
 	taken := map[string]uint64{} // ids of the documents so far
 	for _, slot := range slots {
 		mine, err := b.stored(slot)
@@ -380,7 +383,7 @@ func (b *Builder) share(batch *pebble.Batch, dead slotSet, slots []uint64) error
 			return err
 		}
 		given := len(mine.id)
-		for b.made.has(slot) {
+		for b.made.Has(slot) {
 			free, err := b.isFree(&mine, taken, len(mine.id) > given)
 			if err != nil {
 				return err
@@ -391,9 +394,9 @@ func (b *Builder) share(batch *pebble.Batch, dead slotSet, slots []uint64) error
 			mine = mine.renamedApart()
 		}
 		if before, found := taken[string(mine.id)]; found {
-			dead.set(before)
+			dead.Add(before)
 		}
-		dead.clear(slot)
+		dead.Remove(slot)
 		taken[string(mine.id)] = slot
 		if len(mine.id) > given {
 			b.apart++

@@ -10,7 +10,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/alike-dev/alike/index/internal/table"
+	"github.com/alike-dev/alike/index/internal/keytable"
+	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/scratch"
 )
@@ -99,7 +100,7 @@ func newKeySorter(s *diskStore, memory int64, threads int, full uint64) (k *keyS
 		o.Temporary = true
 		return extsort.New(o)
 	}
-	if k.keys, err = sorter("keys", 2, table.PrintBits); err == nil {
+	if k.keys, err = sorter("keys", 2, keytable.PrintBits); err == nil {
 		k.digests, err = sorter("digests", 4, 64)
 	}
 	if err != nil {
@@ -115,7 +116,7 @@ func (k *keySorter) add(a *arrival, slot uint64) error {
 		if i == a.ways-1 {
 			value |= 1
 		}
-		if err := k.toKeys.Add(table.Print(key), value); err != nil {
+		if err := k.toKeys.Add(keytable.Print(key), value); err != nil {
 			return err
 		}
 	}
@@ -127,7 +128,7 @@ func (k *keySorter) add(a *arrival, slot uint64) error {
 
 // write writes the keys of documents that are not dead: for each bucket the first most. A document
 // that equals an earlier one gets only the key of its digest, see Index.keysOf.
-func (k *keySorter) write(ctx context.Context, dead slotSet, next uint64, most int) (err error) {
+func (k *keySorter) write(ctx context.Context, dead bitset.Set[uint64], next uint64, most int) (err error) {
 	defer func() { err = errors.Join(err, k.close()) }()
 	if err := errors.Join(k.toKeys.Flush(), k.toDigests.Flush()); err != nil {
 		return err
@@ -142,7 +143,7 @@ func (k *keySorter) write(ctx context.Context, dead slotSet, next uint64, most i
 	}
 	// Each goroutine writes the keys of one range of prints.
 	readers := make([]*extsort.Reader, k.threads)
-	bound := func(i int) uint64 { return uint64(i) << table.PrintBits / uint64(k.threads) }
+	bound := func(i int) uint64 { return uint64(i) << keytable.PrintBits / uint64(k.threads) }
 	for i := range readers {
 		readers[i] = sorted.ReaderFrom(bound(i))
 	}
@@ -160,22 +161,22 @@ func (k *keySorter) write(ctx context.Context, dead slotSet, next uint64, most i
 }
 
 // copies returns the documents that equal an earlier document.
-func (k *keySorter) copies(ctx context.Context, dead slotSet, next uint64) (copies slotSet, err error) {
+func (k *keySorter) copies(ctx context.Context, dead bitset.Set[uint64], next uint64) (copies bitset.Set[uint64], err error) {
 	sorted, err := k.digests.Sort(ctx)
 	if err != nil {
 		return nil, err
 	}
-	copies = newSlotSet(next)
+	copies = bitset.New[uint64](int(next))
 	r := sorted.Reader()
 	var last extsort.Entry // of a living document
 	first := true
 	for e, ok := r.Next(); ok; e, ok = r.Next() {
 		slot := uint64(uint32(e.Value))
-		if dead.has(slot) {
+		if dead.Has(slot) {
 			continue
 		}
 		if !first && e.Key == last.Key && e.Value>>32 == last.Value>>32 {
-			copies.set(slot)
+			copies.Add(slot)
 		}
 		last, first = e, false
 	}
@@ -196,7 +197,7 @@ func (k *keySorter) close() (err error) {
 // keyWriter writes the keys of a range of prints.
 type keyWriter struct {
 	tables
-	dead, copies slotSet
+	dead, copies bitset.Set[uint64]
 	most         int // of a bucket
 }
 
@@ -219,7 +220,7 @@ func (w *keyWriter) write(ctx context.Context, r *extsort.Reader, below uint64) 
 			return ctx.Err()
 		}
 		k := keyOf{print: e.Key, slot: e.Value >> 1, has: true}
-		if w.dead.has(k.slot) || e.Value&1 == 0 && w.copies.has(k.slot) {
+		if w.dead.Has(k.slot) || e.Value&1 == 0 && w.copies.Has(k.slot) {
 			continue
 		}
 		if k.print != last.print {

@@ -1,6 +1,6 @@
 package index
 
-import "github.com/alike-dev/alike/index/internal/table"
+import "github.com/alike-dev/alike/index/internal/keytable"
 
 // changes are what the current batch changes. A store stores all of them or none.
 type changes struct {
@@ -62,7 +62,7 @@ func (c *changes) link(key, slot uint64) {
 	if c.onDisk(key, slot, true) {
 		return
 	}
-	c.growing.tableOf(slot).Insert(key, slot, table.Range{First: c.growing.First, Next: c.next})
+	c.growing.tableOf(slot).Insert(key, slot, keytable.Range{First: c.growing.First, Next: c.next})
 }
 
 func (c *changes) unlink(key, slot uint64) {
@@ -75,13 +75,13 @@ func (c *changes) unlink(key, slot uint64) {
 		// must not be a slot that is being settled, or it would get the key on disk.
 		first = min(first, c.growing.settled)
 	}
-	c.growing.tableOf(slot).Remove(key, slot, table.Range{First: first, Next: c.next})
+	c.growing.tableOf(slot).Remove(key, slot, keytable.Range{First: first, Next: c.next})
 }
 
 // onDisk records that a document gains or loses a key, if its keys are on disk or on their way there.
 // It tells whether they are only on disk.
 func (c *changes) onDisk(key, slot uint64, has bool) bool {
-	k := keyOf{table.Print(key), slot, has}
+	k := keyOf{keytable.Print(key), slot, has}
 	switch {
 	case slot < c.growing.settled:
 		c.keyed = append(c.keyed, k)

@@ -5,7 +5,7 @@ import (
 	"math"
 	"sync/atomic"
 
-	"github.com/alike-dev/alike/index/internal/table"
+	"github.com/alike-dev/alike/index/internal/keytable"
 	"github.com/alike-dev/alike/minhash"
 )
 
@@ -72,7 +72,7 @@ func newCollection(o Options) *collection {
 	if o.Containment > 0 {
 		x.scaled = o.scaled()
 	}
-	x.view.Store(&view{table: table.New(o.BucketCap), words: x.judge.words})
+	x.view.Store(&view{table: keytable.New(o.BucketCap), words: x.judge.words})
 	x.window.clock.Store(math.MinInt64)
 	return x
 }

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/alike-dev/alike/index/internal/table"
+	"github.com/alike-dev/alike/index/internal/keytable"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/lsh"
@@ -58,7 +58,7 @@ func (q *query) features() []uint64 {
 
 // oldest returns the similar document with the smallest slot in the range. The view must have all slots of the
 // range. record reads the stored record of a document.
-func (f *finder) oldest(v *view, r table.Range, q *query, record func(slot uint64) (record, error)) (slot uint64, similarity float64, found bool, err error) {
+func (f *finder) oldest(v *view, r keytable.Range, q *query, record func(slot uint64) (record, error)) (slot uint64, similarity float64, found bool, err error) {
 	if len(q.keys) == 0 || r.First >= r.Next {
 		return 0, 0, false, nil
 	}
@@ -104,7 +104,7 @@ func accepted(accepts func([][]byte) bool, slot uint64, read func(slot uint64) (
 // candidates returns the slots of a range, ascending, that share with the query as many keys
 // as the recipe asks for (votes) and whose sketch is admitted. The result is valid until the
 // next call.
-func (f *finder) candidates(v *view, r table.Range, keys []uint64, votes int, admits func(held *facts) bool) (slots []uint64, err error) {
+func (f *finder) candidates(v *view, r keytable.Range, keys []uint64, votes int, admits func(held *facts) bool) (slots []uint64, err error) {
 	f.slots = f.slots[:0]
 	v.touch(keys)
 	buckets := buckets{view: v, most: f.x.options.BucketCap}

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/alike-dev/alike/index/internal/table"
+	"github.com/alike-dev/alike/index/internal/keytable"
 )
 
 // An Index is a collection of documents. It is made by New, Create or Open. Its methods are
@@ -256,7 +256,7 @@ func (x *Index) FitsBeside(documents, others int64) error {
 	x.lock.Lock()
 	keys := v.table.Len() + int(documents)*(x.options.Recipe.Keys()+1)
 	x.lock.Unlock()
-	held := max(v.table.Bytes(), table.GrownBytes(keys)) + v.slotBytes() + documents*slotSize(x.judge.words)
+	held := max(v.table.Bytes(), keytable.GrownBytes(keys)) + v.slotBytes() + documents*slotSize(x.judge.words)
 	return x.ceiling.fits(v.Next-v.First+uint64(documents), held, held, max(others, x.ceiling.beside))
 }
 

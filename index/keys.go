@@ -9,7 +9,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
-	"github.com/alike-dev/alike/index/internal/table"
+	"github.com/alike-dev/alike/index/internal/keytable"
 	"github.com/alike-dev/alike/internal/durable"
 )
 
@@ -36,7 +36,7 @@ const (
 
 // Sizes in bytes.
 const (
-	printSize  = (table.PrintBits + 7) / 8
+	printSize  = (keytable.PrintBits + 7) / 8
 	prefixSize = 1 + printSize // of a key of kind k: the part that is in Pebble's Bloom filters
 	keySize    = prefixSize + 8
 )

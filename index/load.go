@@ -11,7 +11,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
-	"github.com/alike-dev/alike/index/internal/table"
+	"github.com/alike-dev/alike/index/internal/keytable"
 )
 
 // load reads from the store the data that memory holds.
@@ -34,11 +34,11 @@ func (w *writer) load(a *applier, s *settler, threads int) error {
 	}
 	held := max(first, settled) // documents from here on are held in memory
 	l := &loading{x: w.collection, engine: e, threads: cmp.Or(threads, runtime.GOMAXPROCS(0)), held: held, view: view{
-		Range: table.Range{First: first, Next: next}, base: held >> chunkBits, table: table.New(w.options.BucketCap), words: w.judge.words,
+		Range: keytable.Range{First: first, Next: next}, base: held >> chunkBits, table: keytable.New(w.options.BucketCap), words: w.judge.words,
 		settled: settled, frozen: settled, disk: e,
 	}}
 	slots := int64(next-held) * slotSize(w.judge.words) // in addition to their keys
-	if err := w.ceiling.fits(next-held, slots, slots+table.ReservedBytes(int(next-held)*(w.options.Recipe.Keys()+1)), w.ceiling.beside); err != nil {
+	if err := w.ceiling.fits(next-held, slots, slots+keytable.ReservedBytes(int(next-held)*(w.options.Recipe.Keys()+1)), w.ceiling.beside); err != nil {
 		return err
 	}
 	for slot := held &^ (chunkDocs - 1); slot < next; slot += chunkDocs {
@@ -91,7 +91,7 @@ type entry struct{ key, slot uint64 }
 // partitions is the number of parts of the table that can be filled independently.
 const partitions = 256
 
-func partitionOf(key uint64) int { return table.Shard(key) * partitions / table.Shards }
+func partitionOf(key uint64) int { return keytable.Shard(key) * partitions / keytable.Shards }
 
 // roundDocs is how many documents are read before their keys go into the table. By then a partition
 // has many keys, so that its part of the table stays in the cache.
@@ -228,7 +228,7 @@ func (l *loading) findCopies(from, to uint64) error {
 				for _, p := range l.parts {
 					for _, e := range p.digests[i] {
 						digest := l.view.chunk(e.slot).digests[e.slot%chunkDocs]
-						slots = l.view.table.Append(slots[:0], e.key, table.Range{First: l.held, Next: e.slot})
+						slots = l.view.table.Append(slots[:0], e.key, keytable.Range{First: l.held, Next: e.slot})
 						copied := slices.ContainsFunc(slots, func(slot uint64) bool {
 							return l.view.chunk(slot).digests[slot%chunkDocs] == digest
 						})
@@ -269,7 +269,7 @@ func (l *loading) reserve(from, to uint64) error {
 		}
 	}
 	keys = int(float64(keys) / float64(to-from) * float64(l.view.Next-from))
-	held := table.ReservedBytes(keys) + l.view.slotBytes()
+	held := keytable.ReservedBytes(keys) + l.view.slotBytes()
 	if err := l.x.ceiling.fits(l.view.Next-l.held, held, held, l.x.ceiling.beside); err != nil {
 		return err
 	}

@@ -3,7 +3,7 @@ package index
 import (
 	"errors"
 
-	"github.com/alike-dev/alike/index/internal/table"
+	"github.com/alike-dev/alike/index/internal/keytable"
 	"github.com/alike-dev/alike/recipe"
 )
 
@@ -34,7 +34,7 @@ func (l *Looker) Look(m *recipe.Maker, made recipe.Made, text []byte) (id []byte
 	l.words = x.judge.appendWords(l.words[:0], m.Signature())
 	q := &query{keys: l.keys, digest: made.Digest, words: l.words, time: x.window.untimed(), set: l.finder.setOfText(m, text)}
 	read := l.finder.read(v)
-	r := table.Range{First: v.First, Next: min(v.Next, l.before)}
+	r := keytable.Range{First: v.First, Next: min(v.Next, l.before)}
 	slot, similarity, found, err := l.finder.oldest(v, r, q, read)
 	if !found || err != nil {
 		return nil, 0, false, err

@@ -10,7 +10,7 @@ import (
 	"github.com/alike-dev/alike/vfs"
 
 	"github.com/alike-dev/alike/index/internal/fence"
-	"github.com/alike-dev/alike/index/internal/table"
+	"github.com/alike-dev/alike/index/internal/keytable"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/filelock"
 )
@@ -160,7 +160,7 @@ func openBeside(dir string, o OpenOptions) (x *Index, err error) {
 
 // Ceiling returns the Memory that suffices to open an index of so many documents with so many keys in memory.
 func (o OpenOptions) Ceiling(documents, keys int64) int64 {
-	return leastFor(table.ReservedBytes(int(keys))+documents*slotSize(newJudge(o.Recipe).words), o.Beside)
+	return leastFor(keytable.ReservedBytes(int(keys))+documents*slotSize(newJudge(o.Recipe).words), o.Beside)
 }
 
 // Create makes an index in a folder that does not exist or is empty, and opens it. A folder with an

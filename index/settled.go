@@ -8,7 +8,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
-	"github.com/alike-dev/alike/index/internal/table"
+	"github.com/alike-dev/alike/index/internal/keytable"
 )
 
 // With KeysOnDisk, memory holds only the last documents. When they have half of OpenOptions.TailKeys keys, all data
@@ -43,7 +43,7 @@ func (b *buckets) close() error {
 
 // append appends the slots of the range that have the key, in no particular order. If the bucket is full, it
 // appends BucketCap slots or more. O(1 + bucket) expected.
-func (b *buckets) append(dst []uint64, key uint64, r table.Range) (slots []uint64, err error) {
+func (b *buckets) append(dst []uint64, key uint64, r keytable.Range) (slots []uint64, err error) {
 	v, from := b.view, len(dst)
 	if v.settled <= v.First && v.older == nil {
 		return v.table.Append(dst, key, r), nil
@@ -52,36 +52,36 @@ func (b *buckets) append(dst []uint64, key uint64, r table.Range) (slots []uint6
 		return dst, err
 	}
 	// Slots before the range take room in the bucket first.
-	b.count, err = b.within(b.count[:0], key, table.Range{First: v.First, Next: r.First})
+	b.count, err = b.within(b.count[:0], key, keytable.Range{First: v.First, Next: r.First})
 	slices.Sort(dst[from:])
 	return dst[:min(len(dst), from+max(b.most-len(b.count), 0))], err
 }
 
 // within appends the slots of the range, from the disk and the tables in memory until the bucket is full.
-func (b *buckets) within(dst []uint64, key uint64, r table.Range) (slots []uint64, err error) {
+func (b *buckets) within(dst []uint64, key uint64, r keytable.Range) (slots []uint64, err error) {
 	v, from := b.view, len(dst)
 	if r.First < v.settled {
-		if dst, err = b.appendSettled(dst, key, table.Range{First: r.First, Next: min(r.Next, v.settled)}); err != nil {
+		if dst, err = b.appendSettled(dst, key, keytable.Range{First: r.First, Next: min(r.Next, v.settled)}); err != nil {
 			return nil, err
 		}
 	}
 	if v.older != nil && len(dst)-from < b.most && r.First < v.frozen && r.Next > v.settled {
-		dst = v.older.Append(dst, key, table.Range{First: max(r.First, v.settled), Next: min(r.Next, v.frozen)})
+		dst = v.older.Append(dst, key, keytable.Range{First: max(r.First, v.settled), Next: min(r.Next, v.frozen)})
 	}
 	if len(dst)-from < b.most && r.Next > v.frozen {
-		dst = v.table.Append(dst, key, table.Range{First: max(r.First, v.frozen), Next: r.Next})
+		dst = v.table.Append(dst, key, keytable.Range{First: max(r.First, v.frozen), Next: r.Next})
 	}
 	return dst, nil
 }
 
 // appendSettled appends the first slots of the range, up to the size of a bucket.
-func (b *buckets) appendSettled(dst []uint64, key uint64, r table.Range) (slots []uint64, err error) {
+func (b *buckets) appendSettled(dst []uint64, key uint64, r keytable.Range) (slots []uint64, err error) {
 	if b.it == nil {
 		if b.it, err = b.view.disk.newBuckets(b.view); err != nil {
 			return nil, err
 		}
 	}
-	b.seek = keyOf{table.Print(key), r.First, true}.append(b.seek[:0])
+	b.seek = keyOf{keytable.Print(key), r.First, true}.append(b.seek[:0])
 	most := len(dst) + b.most
 	for ok := b.it.SeekPrefixGE(b.seek); ok && len(dst) < most; ok = b.it.Next() {
 		k, err := parseKeyOf(b.it.Key())

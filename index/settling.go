@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/alike-dev/alike/index/internal/table"
+	"github.com/alike-dev/alike/index/internal/keytable"
 )
 
 // settling moves documents from memory to the disk. The writer begins and ends it, which takes almost no time;
@@ -48,7 +48,7 @@ var errStopped = errors.New("index: stopped")
 // keyParts is the number of parts, in the order of prints, by which keys are sorted.
 const keyParts = 1 << 10
 
-func partOf(print uint64) int { return int(print >> (table.PrintBits - 10)) }
+func partOf(print uint64) int { return int(print >> (keytable.PrintBits - 10)) }
 
 // A settler settles documents when memory holds many. It belongs to the writer; nil, it settles nothing.
 type settler struct {
@@ -92,7 +92,7 @@ func (s *settler) settle(all bool) error {
 // begin begins to settle the documents in memory.
 func (s *settler) begin() {
 	v := *s.x.view.Load()
-	v.frozen, v.older, v.table = v.Next, v.table, table.New(s.x.options.BucketCap)
+	v.frozen, v.older, v.table = v.Next, v.table, keytable.New(s.x.options.BucketCap)
 	s.x.view.Store(&v)
 	w := &settling{
 		tables: tables{folder: s.folder, engine: s.queue.engine, full: tableFile, plain: true}, x: s.x, queue: s.queue, view: &v, ready: s.ready,
@@ -266,7 +266,7 @@ func (w *settling) expired() (parts [][]entry, err error) {
 	parts = make([][]entry, keyParts)
 	add := func(slot uint64, keys []uint64) {
 		for _, key := range keys {
-			print := table.Print(key)
+			print := keytable.Print(key)
 			parts[partOf(print)] = append(parts[partOf(print)], entry{print, slot})
 		}
 		n += len(keys)
@@ -366,7 +366,7 @@ func (w *settling) keys(expired [][]entry) error {
 		return nil
 	}
 	v := w.view
-	err := v.older.Each(table.Range{First: max(v.First, v.settled), Next: v.Next}, func(print, slot uint64) error {
+	err := v.older.Each(keytable.Range{First: max(v.First, v.settled), Next: v.Next}, func(print, slot uint64) error {
 		k := keyOf{print, slot, true}
 		if err := before(k); err != nil {
 			return err
@@ -376,7 +376,7 @@ func (w *settling) keys(expired [][]entry) error {
 	if err != nil {
 		return err
 	}
-	return before(keyOf{print: 1 << table.PrintBits})
+	return before(keyOf{print: 1 << keytable.PrintBits})
 }
 
 // facts writes the facts of documents, and removes facts that an earlier process wrote of documents that were

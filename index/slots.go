@@ -8,21 +8,21 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
-	"github.com/alike-dev/alike/index/internal/table"
+	"github.com/alike-dev/alike/index/internal/keytable"
 )
 
 // A view is the collection at one moment, after a whole batch. It does not change.
 type view struct {
-	table.Range
+	keytable.Range
 	chunks []*chunk
-	base   uint64       // number of the first chunk
-	table  *table.Table // keys of the documents from frozen on
-	words  int          // of a document
+	base   uint64          // number of the first chunk
+	table  *keytable.Table // keys of the documents from frozen on
+	words  int             // of a document
 
 	// With keys on disk, see settled.go.
 	settled uint64          // all data of documents before this slot are on disk
 	frozen  uint64          // documents from settled up to this slot are being settled; equals settled if there are none
-	older   *table.Table    // keys of the documents being settled; nil: there are none
+	older   *keytable.Table // keys of the documents being settled; nil: there are none
 	disk    settledStore    // nil: no documents are settled
 	gone    map[uint64]bool // settled documents that the current batch has removed; only in the writer's view
 }
@@ -139,7 +139,7 @@ func (v *view) letGo(before uint64) {
 }
 
 // tableOf returns the table with the keys of a slot that is not settled.
-func (v *view) tableOf(slot uint64) *table.Table {
+func (v *view) tableOf(slot uint64) *keytable.Table {
 	if slot < v.frozen {
 		return v.older
 	}

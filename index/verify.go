@@ -8,6 +8,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/recipe"
 )
 
@@ -59,9 +60,9 @@ type checking struct {
 	finder    *finder
 	maker     *recipe.Maker
 	documents int64
-	lookup    *idLookup // of ids, as they were when the check began
-	known     slotSet   // settled documents, from the first slot of the view on, that had facts when the check began
-	buckets   buckets   // as they were at some moment after that
+	lookup    *idLookup          // of ids, as they were when the check began
+	known     bitset.Set[uint64] // settled documents, from the first slot of the view on, that had facts when the check began
+	buckets   buckets            // as they were at some moment after that
 	slots     []uint64
 }
 
@@ -74,9 +75,9 @@ func (c *checking) settled(ctx context.Context) error {
 	if c.view.settled <= c.view.First {
 		return nil
 	}
-	c.known = newSlotSet(c.view.settled - c.view.First)
+	c.known = bitset.New[uint64](int(c.view.settled - c.view.First))
 	return c.engine.each(keyFacts, c.view.First, c.view.settled, func(slot uint64, _ []byte) error {
-		c.known.set(slot - c.view.First)
+		c.known.Add(slot - c.view.First)
 		return ctx.Err()
 	})
 }
@@ -84,7 +85,7 @@ func (c *checking) settled(ctx context.Context) error {
 // has is like view.has, but may be true for a settled document that has gone since the check began.
 func (c *checking) has(slot uint64) bool {
 	at := slot - c.view.First
-	return slot >= c.view.First && at < 64*uint64(len(c.known)) && c.known.has(at) || c.view.has(slot)
+	return slot >= c.view.First && c.known.Has(at) || c.view.has(slot)
 }
 
 // blocks checks that memory agrees with the blocks.

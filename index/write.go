@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
-	"github.com/alike-dev/alike/index/internal/table"
+	"github.com/alike-dev/alike/index/internal/keytable"
 	"github.com/alike-dev/alike/internal/durable"
 )
 
@@ -110,7 +110,7 @@ func (w *writer) describe(b *Batch, v *Verdict) (r record, err error) {
 // findOriginal completes the search that the batch has made in its view: the document that it has found may have
 // gone since, and documents that were added since may be similar. The document has its time.
 func (w *writer) findOriginal(b *Batch, p *prepared) (err error) {
-	now := table.Range{First: w.growing.First, Next: w.next}
+	now := keytable.Range{First: w.growing.First, Next: w.next}
 	grown := w.growing
 	grown.Range = now
 	look := b.view.after(now)
@@ -156,8 +156,8 @@ func (w *writer) read(slot uint64) (record, error) {
 }
 
 // after returns the slots of a range that were added after a view was taken.
-func (v *view) after(now table.Range) table.Range {
-	return table.Range{First: max(v.Next, now.First), Next: now.Next}
+func (v *view) after(now keytable.Range) keytable.Range {
+	return keytable.Range{First: max(v.Next, now.First), Next: now.Next}
 }
 
 // refresh moves a document to the end of the window, with a new time.
@@ -231,7 +231,7 @@ func (w *writer) promote(gone *arrival) error {
 		return nil
 	}
 	grown := w.growing
-	grown.Range = table.Range{First: w.growing.First, Next: w.next}
+	grown.Range = keytable.Range{First: w.growing.First, Next: w.next}
 	copies, err := w.finder.copies(&grown, gone.keys[gone.ways-1], gone.digest)
 	if len(copies) == 0 {
 		return err
@@ -253,7 +253,7 @@ func (w *writer) insert(a arrival) error {
 	c := w.growing.chunk(slot)
 	c.times[slot%chunkDocs], c.digests[slot%chunkDocs] = a.time, a.digest
 	copy(c.signature(slot, w.judge.words), a.words)
-	now := table.Range{First: w.growing.First, Next: slot}
+	now := keytable.Range{First: w.growing.First, Next: slot}
 	keys, err := w.keysOf(&a, now)
 	if err != nil {
 		return err
@@ -281,7 +281,7 @@ func (w *writer) insert(a arrival) error {
 // keysOf returns the keys that a document gets in the table. Where nothing expires, a copy of an
 // earlier document gets only the key of its digest, since searches find the earlier document and look
 // up its copies by that: a million copies do not fill buckets that others need.
-func (w *writer) keysOf(a *arrival, now table.Range) ([]uint64, error) {
+func (w *writer) keysOf(a *arrival, now keytable.Range) ([]uint64, error) {
 	if a.ways == 0 || w.window.expires() {
 		return a.keys, nil
 	}

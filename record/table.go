@@ -5,6 +5,8 @@ import (
 	"math/bits"
 	"slices"
 	"sort"
+
+	"github.com/alike-dev/alike/internal/bitset"
 )
 
 // A Dictionary numbers hashes from 0 on, in the order of their first use. The zero value is empty. 12 to 24
@@ -108,7 +110,7 @@ type Numbering struct {
 	Openings bool
 	tokens   Dictionary
 	columns  []*Column
-	grams    []uint64 // bit of each token: it is a gram; once Finish is called
+	grams    bitset.Set[uint32] // tokens that are grams; once Finish is called
 	count    int
 }
 
@@ -135,9 +137,11 @@ func (n *Numbering) Column(f int) *Column { return n.columns[f] }
 // Finish frees the memory that only adding chunks needs. No chunk may be added afterwards.
 func (n *Numbering) Finish() {
 	n.count = n.tokens.Len()
-	n.grams = make([]uint64, n.count/64+1)
+	n.grams = bitset.New[uint32](n.count)
 	for token, hash := range n.tokens.hashes {
-		n.grams[token/64] |= (hash & gramBit) << (token % 64)
+		if hash&gramBit != 0 {
+			n.grams.Add(uint32(token))
+		}
 	}
 	if !n.Lookup {
 		hashes := n.tokens.hashes
@@ -172,7 +176,7 @@ func (n *Numbering) IsGram(token uint32) bool {
 	if n.grams == nil {
 		return n.tokens.hashes[token]&gramBit != 0
 	}
-	return n.grams[token/64]>>(token%64)&1 != 0
+	return n.grams.Has(token)
 }
 
 // Recount counts anew how many rows have each value: those of some tables, all of whose values have

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/hashing"
@@ -217,14 +218,14 @@ func classes(t *task) error {
 	if err = errors.Join(err, skipped.Close()); err != nil {
 		return err
 	}
-	first := make([]uint64, (len(positions)+63)/64) // a bit for each row: it is the first of its class
+	first := bitset.New[uint32](len(positions)) // rows that are the first of their class
 	var all engine.Classes
 	rep := uint32(0)
 	err = digests.Visit(func(e extsort.Entry) error {
 		number := uint32(e.Value)
 		if all.Begins(e.Key, e.Value>>32) {
 			rep = number
-			first[number/64] |= 1 << (number % 64)
+			first.Add(number)
 			return nil
 		}
 		size := uint64(0)
@@ -240,7 +241,7 @@ func classes(t *task) error {
 	return t.each(Rows, func(r row) error {
 		at := number
 		number++
-		if first[at/64]>>(at%64)&1 == 0 {
+		if !first.Has(at) {
 			return nil
 		}
 		return sendRepresentative(t, r)

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/simjoin"
 )
@@ -18,10 +19,10 @@ type Searcher struct {
 	AtLeast uint64
 
 	x       *Index
-	seen    []uint64  // a bit for each vector
-	touched []uint32  // vectors whose bit is set
-	pending []pending // to be compared together
-	touch   uint64    // keeps the loads of compare from being optimised away
+	seen    bitset.Set[uint32] // vectors
+	touched []uint32           // vectors whose bit is set
+	pending []pending          // to be compared together
+	touch   uint64             // keeps the loads of compare from being optimised away
 	query   prepared
 	found   matches
 	guess   float64 // see rounds
@@ -45,7 +46,7 @@ func (s *Searcher) Work() Work { return s.work }
 
 // NewSearcher returns a searcher.
 func (x *Index) NewSearcher() *Searcher {
-	return &Searcher{x: x, seen: make([]uint64, (x.Len()+63)/64)}
+	return &Searcher{x: x, seen: bitset.New[uint32](x.Len())}
 }
 
 // Search appends the vectors of the index that are most similar to query, best first. The query's
@@ -69,7 +70,7 @@ func (s *Searcher) search(dst []Match, entries []entry, size uint64) []Match {
 	s.found.reset(&s.x.rule, size, s.AtLeast)
 	s.rounds()
 	for _, id := range s.touched {
-		s.seen[id>>6] = 0
+		s.seen.Remove(id)
 	}
 	s.touched = s.touched[:0]
 	s.query.release()
@@ -125,11 +126,9 @@ func (s *Searcher) round(guess float64) {
 
 // mark marks a vector as seen and reports whether it was unseen.
 func (s *Searcher) mark(id uint32) bool {
-	word, bit := &s.seen[id>>6], uint64(1)<<(id&63)
-	if *word&bit != 0 {
+	if !s.seen.AddNew(id) {
 		return false
 	}
-	*word |= bit
 	s.touched = append(s.touched, id)
 	return true
 }

@@ -22,9 +22,9 @@ package components
 import (
 	"context"
 	"fmt"
-	"math/bits"
 
 	"github.com/alike-dev/alike/cluster"
+	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/extsort"
 )
 
@@ -61,13 +61,13 @@ func solve(ctx context.Context, edges *extsort.Sorted, n int, o extsort.Options)
 // inMemory labels the graph by union-find, with 4⅛ bytes a vertex.
 func (s *solver) inMemory(edges *extsort.Sorted) (*extsort.Sorted, error) {
 	u := cluster.New(int(s.n))
-	hasEdge := make([]uint64, (s.n+63)/64)
+	hasEdge := bitset.New[uint32](int(s.n))
 	err := s.each(edges, func(e extsort.Entry) error {
 		a, b, err := s.vertices(e)
 		if err == nil {
 			u.Union(a, b)
-			hasEdge[a/64] |= 1 << (a % 64)
-			hasEdge[b/64] |= 1 << (b % 64)
+			hasEdge.Add(a)
+			hasEdge.Add(b)
 		}
 		return err
 	})
@@ -75,12 +75,9 @@ func (s *solver) inMemory(edges *extsort.Sorted) (*extsort.Sorted, error) {
 		return nil, err
 	}
 	return s.sort(s.vertexBits(), false, func(add adder) error {
-		for i, set := range hasEdge {
-			for ; set != 0; set &= set - 1 {
-				v := uint32(64*i + bits.TrailingZeros64(set))
-				if err := add(uint64(v), uint64(u.Find(v))); err != nil {
-					return err
-				}
+		for v := range hasEdge.All() {
+			if err := add(uint64(v), uint64(u.Find(v))); err != nil {
+				return err
 			}
 		}
 		return nil

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/binary"
 	"io"
+
+	"github.com/alike-dev/alike/internal/bitset"
 )
 
 // Copy writes the file to w without the rows for which keep is false. Row groups stay row groups;
@@ -58,9 +60,9 @@ type copier struct {
 	limit  int64
 	known  []int // columns that need no check
 	keep   func(row int64) bool
-	ahead  []bitset   // for the first row groups, made by plan
-	total  int64      // bytes of the columns that were copied
-	levels [][2]level // of the columns, see chunkCopy
+	ahead  []bitset.Set[int] // for the first row groups, made by plan
+	total  int64             // bytes of the columns that were copied
+	levels [][2]level        // of the columns, see chunkCopy
 }
 
 // chunk parses and checks the metadata of one column of a row group that will be copied.
@@ -82,7 +84,7 @@ func (c *copier) plan(ctx context.Context) (whole bool, err error) {
 			return false, err
 		}
 		if kept == int(c.f.groups[g].rows) {
-			rows = nil // all rows are kept: no bitset is needed
+			rows = nil // all rows are kept: no set is needed
 		}
 		c.ahead = append(c.ahead, rows)
 		if rows != nil {
@@ -93,15 +95,15 @@ func (c *copier) plan(ctx context.Context) (whole bool, err error) {
 }
 
 // choose calls keep for the rows of a row group.
-func (c *copier) choose(ctx context.Context, group int) (rows bitset, kept int, err error) {
+func (c *copier) choose(ctx context.Context, group int) (rows bitset.Set[int], kept int, err error) {
 	g := &c.f.groups[group]
-	rows = newBitset(int(g.rows))
+	rows = bitset.New[int](int(g.rows))
 	for i := range int(g.rows) {
 		if i&0xffff == 0 && ctx.Err() != nil {
 			return nil, 0, ctx.Err()
 		}
 		if c.keep(g.first + int64(i)) {
-			rows.add(i)
+			rows.Add(i)
 			kept++
 		}
 	}
@@ -112,12 +114,12 @@ func (c *copier) choose(ctx context.Context, group int) (rows bitset, kept int, 
 func (c *copier) produce(p *pipeline) error {
 	for g := range c.f.groups {
 		total := int(c.f.groups[g].rows)
-		var rows bitset
+		var rows bitset.Set[int]
 		kept := total
 		var err error
 		if g < len(c.ahead) {
 			if rows = c.ahead[g]; rows != nil {
-				kept = rows.count(0, total)
+				kept = rows.LenWithin(0, total)
 			}
 			c.ahead[g] = nil
 		} else if rows, kept, err = c.choose(p.ctx, g); err != nil {

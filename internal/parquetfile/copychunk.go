@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/alike-dev/alike/internal/bitset"
 )
 
 // Field ids of Statistics and PageEncodingStats.
@@ -26,15 +28,15 @@ type chunkCopy struct {
 	f     *File
 	c     *chunk
 	limit int64
-	keep  bitset    // of the rows
-	last  int       // last row that is kept
-	level *[2]level // of the pages: of values, of indexes into a dictionary
+	keep  bitset.Set[int] // of the rows
+	last  int             // last row that is kept
+	level *[2]level       // of the pages: of values, of indexes into a dictionary
 
 	bounded bool // statistics need bounds
 	dict    *pageHead
 	mu      sync.Mutex
-	used    bitset         // values of the dictionary that kept rows use
-	scanned sync.WaitGroup // scans under way
+	used    bitset.Set[int] // values of the dictionary that kept rows use
+	scanned sync.WaitGroup  // scans under way
 	scans   int
 	ready   chan struct{} // closed when remap is set
 	remap   []uint32      // new indexes of the used values
@@ -61,12 +63,12 @@ type pageKind struct {
 	count    int64
 }
 
-func (f *File) chunkCopy(c *chunk, limit int64, keep bitset) *chunkCopy {
-	return &chunkCopy{f: f, c: c, limit: limit, keep: keep, last: keep.last(), ready: make(chan struct{})}
+func (f *File) chunkCopy(c *chunk, limit int64, keep bitset.Set[int]) *chunkCopy {
+	return &chunkCopy{f: f, c: c, limit: limit, keep: keep, last: keep.Bound() - 1, ready: make(chan struct{})}
 }
 
 // filterGroup adds the jobs for a row group that loses rows.
-func (c *copier) filterGroup(p *pipeline, group int, rows bitset, kept int) error {
+func (c *copier) filterGroup(p *pipeline, group int, rows bitset.Set[int], kept int) error {
 	var g *outGroup
 	begin := func(o *output) error { g = o.group(c.f.groups[group].fields); return nil }
 	if err := p.add(&job{write: begin}); err != nil {
@@ -100,7 +102,7 @@ func (k *chunkCopy) produce(p *pipeline) error {
 	}
 	first := k.f.cursor(k.c, k.limit)
 	if h, err := first.next(); err == nil && h.kind == format.DictionaryPage {
-		k.dict, k.used = h, newBitset(h.values)
+		k.dict, k.used = h, bitset.New[int](h.values)
 		err := k.walk(func(s *sourcePage) error {
 			if !isDictionary(s.h.encoding) {
 				s.release()
@@ -183,7 +185,7 @@ func (k *chunkCopy) walk(do func(s *sourcePage) error) error {
 			return fmt.Errorf("%w: more rows than its row group", ErrCorrupt)
 		}
 		s.end, k.behind = row, h.end()
-		kept := k.keep.count(from, row)
+		kept := k.keep.LenWithin(from, row)
 		if kept == 0 {
 			s.release()
 			continue
@@ -273,7 +275,7 @@ func (k *chunkCopy) scan(f *filter, s *sourcePage) error {
 	defer k.mu.Unlock()
 	for _, r := range f.runs {
 		for _, i := range f.page.values.index[r.from:r.to] {
-			k.used.add(int(i))
+			k.used.Add(int(i))
 		}
 	}
 	return nil
@@ -310,7 +312,7 @@ func (k *chunkCopy) newDictionary() (out []byte, uncompressed int, err error) {
 	k.remap = make([]uint32, v.n)
 	f := &filter{page: &page{values: *v}}
 	for i := range v.n {
-		if !k.used.has(i) {
+		if !k.used.Has(i) {
 			continue
 		}
 		k.remap[i] = uint32(len(f.runs))

@@ -10,6 +10,8 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/alike-dev/alike/internal/bitset"
 )
 
 // tiny is a file with pages of some rows, small enough to damage it everywhere.
@@ -208,9 +210,9 @@ func FuzzPage(f *testing.F) {
 			}
 			return
 		}
-		keep := newBitset(int(n) + 1)
+		keep := bitset.New[int](int(n) + 1)
 		for i := 0; i <= int(n); i += 2 {
-			keep.add(i)
+			keep.Add(i)
 		}
 		k := fl.choose(leaf, h.values, keep, 1)
 		var want []string

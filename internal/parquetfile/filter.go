@@ -8,6 +8,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/alike-dev/alike/internal/bitset"
 )
 
 // filter makes pages without some of their rows. It owns scratch memory and
@@ -30,16 +32,16 @@ type kept struct {
 
 // choose keeps the levels of the rows in keep and finds the runs of their values. first is the
 // first row that starts in the page; values before its start belong to the row before.
-func (f *filter) choose(leaf *Leaf, levels int, keep bitset, first int) kept {
+func (f *filter) choose(leaf *Leaf, levels int, keep bitset.Set[int], first int) kept {
 	p := f.page
 	f.runs = f.runs[:0]
 	k, value, out := kept{}, 0, 0
 	row := first - 1
-	keeps := row >= 0 && leaf.maxRep > 0 && keep.has(row)
+	keeps := row >= 0 && leaf.maxRep > 0 && keep.Has(row)
 	for i := range levels {
 		if leaf.maxRep == 0 || p.rep[i] == 0 {
 			row++
-			if keeps = keep.has(row); keeps {
+			if keeps = keep.Has(row); keeps {
 				k.rows++
 			}
 		}

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/alike-dev/alike/internal/bitset"
 )
 
 // WholeRows returns how many rows from the start of the file can be copied, whichever of them are
@@ -60,10 +62,10 @@ func (k *chunkCopy) decodeSafely(f *filter, s *sourcePage) (err error) {
 	return k.decode(f, s)
 }
 
-func everyRow(c *chunk) bitset {
-	rows := newBitset(int(c.rows))
+func everyRow(c *chunk) bitset.Set[int] {
+	rows := bitset.New[int](int(c.rows))
 	for i := range int(c.rows) {
-		rows.add(i)
+		rows.Add(i)
 	}
 	return rows
 }

@@ -15,13 +15,17 @@
 // needs no other partner.
 package sides
 
-import "math"
+import (
+	"math"
+
+	"github.com/alike-dev/alike/internal/bitset"
+)
 
 // Policy says which documents may be compared. The zero Policy is Self.
 type Policy struct {
-	first uint32   // number of references, or of documents of the left collection
-	apart bool     // left and right are two collections
-	both  []uint64 // under Between, a bit for every document of the left: set if its class has members on the right
+	first uint32             // number of references, or of documents of the left collection
+	apart bool               // left and right are two collections
+	both  bitset.Set[uint32] // under Between, the documents of the left whose classes have members on the right
 }
 
 // Self lets all documents be compared with each other.
@@ -31,10 +35,9 @@ func Self() Policy { return Policy{} }
 // numbers below references.
 func Against(references int) Policy { return Policy{first: uint32(references)} }
 
-// Between lets documents with numbers below left be compared with the others. both has bit d%64 of
-// word d/64 set for every representative d of the left whose class has members on the right; nil
-// means none. The Policy keeps it.
-func Between(left int, both []uint64) Policy {
+// Between lets documents with numbers below left be compared with the others. both has
+// every representative of the left whose class has members on the right. The Policy keeps it.
+func Between(left int, both bitset.Set[uint32]) Policy {
 	return Policy{first: uint32(left), apart: true, both: both}
 }
 
@@ -60,7 +63,7 @@ func (p *Policy) Right(rep uint32) bool { return rep >= p.first || p.Both(rep) }
 
 // Both tells whether a class has members in both of two collections.
 func (p *Policy) Both(rep uint32) bool {
-	return rep < p.first && p.both != nil && p.both[rep/64]&(1<<(rep%64)) != 0
+	return rep < p.first && p.both.Has(rep)
 }
 
 // Across returns on which sides of two collections the class of a representative is; in one

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/alike-dev/alike/internal/bitset"
 )
 
 // model is a corpus of numbered documents in classes, with each document's sides.
@@ -19,7 +21,7 @@ func drawModel(t *rapid.T) model {
 	m := model{n: rapid.IntRange(1, 150).Draw(t, "documents")}
 	first := rapid.IntRange(0, m.n).Draw(t, "documents of the first side")
 	kind := rapid.SampledFrom([]string{"self", "against", "between"}).Draw(t, "kind")
-	both := make([]uint64, (first+63)/64)
+	both := bitset.New[uint32](first)
 	for doc := range uint32(m.n) {
 		rep := doc
 		if doc > 0 && rapid.Bool().Draw(t, "copy") {
@@ -27,7 +29,7 @@ func drawModel(t *rapid.T) model {
 		}
 		m.rep = append(m.rep, rep)
 		if int(doc) >= first && int(rep) < first {
-			both[rep/64] |= 1 << (rep % 64)
+			both.Add(rep)
 		}
 		m.left = append(m.left, kind != "between" || int(doc) < first)
 		m.right = append(m.right, kind == "self" || int(doc) >= first)

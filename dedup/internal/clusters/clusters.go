@@ -9,8 +9,8 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/cluster"
+	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/dedup/internal/graph"
-	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/dedup/internal/verify"
 	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/extsort"
@@ -21,7 +21,7 @@ import (
 // Options say how similar documents are clustered.
 type Options struct {
 	Graph  graph.Graph
-	Table  *table.Table
+	Table  *doctable.Table
 	Sides  *sides.Policy
 	Keep   cluster.Keep
 	All    bool                      // nothing is removed
@@ -142,7 +142,7 @@ func (f *finder) groups(ctx context.Context) (*extsort.Sorted, error) {
 type decider struct {
 	f             *finder
 	c             *Result
-	docs          *table.Cursor
+	docs          *doctable.Cursor
 	prefer        func(a, b uint32) bool
 	ahead, behind *extsort.Reader
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/cluster"
-	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/extsort"
 )
@@ -89,7 +89,7 @@ func (f *finder) setSizes() *setSizes {
 }
 
 type setSizes struct {
-	table *table.Cursor
+	table *doctable.Cursor
 	known *extsort.Lookup
 }
 
@@ -118,7 +118,7 @@ func (s *setSizes) close() error {
 type star struct {
 	f      *finder
 	to     *extsort.Appender
-	c      *table.Cursor
+	c      *doctable.Cursor
 	prefer func(a, b uint32) bool
 	bests  *extsort.Reader
 	edges  []cluster.Edge

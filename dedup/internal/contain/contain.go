@@ -16,12 +16,12 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/alike-dev/alike/dedup/internal/bitset"
+	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/dedup/internal/graph"
 	"github.com/alike-dev/alike/dedup/internal/group"
 	"github.com/alike-dev/alike/dedup/internal/meter"
 	"github.com/alike-dev/alike/dedup/internal/reread"
-	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/bloom"
 	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/extsort"
@@ -33,8 +33,8 @@ import (
 // Options say which pairs to find.
 type Options struct {
 	Graph   graph.Graph
-	Records *reread.Store // of the documents; their table has the keys of samples
-	Docs    bitset.Set    // representatives
+	Records *reread.Store      // of the documents; their table has the keys of samples
+	Docs    bitset.Set[uint32] // representatives
 	Sides   *sides.Policy
 	engine.Sampling
 	Sizes    bool        // whether the sizes of sets are wanted
@@ -108,7 +108,7 @@ func (o *Options) inside(doc uint32) bool {
 // filter returns the keys of all samples.
 func (o *Options) filter(ctx context.Context) (*bloom.Filter, error) {
 	filter := bloom.New(o.Docs.Len() * o.Sample.Size)
-	err := o.Records.Table.EachSegment(ctx, o.Graph.Space.Threads, func(_ int, s *table.Scan) error {
+	err := o.Records.Table.EachSegment(ctx, o.Graph.Space.Threads, func(_ int, s *doctable.Scan) error {
 		for i := range o.Sample.Size {
 			err := s.EachKey(i, 0, uint32(o.Records.Table.Docs), func(doc uint32, key uint64) error {
 				if key != recipe.NoKey && o.Docs.Has(doc) && o.inside(doc) {
@@ -183,7 +183,7 @@ type looker struct {
 	sizes  *extsort.Appender
 }
 
-func (l *looker) lookAt(b *table.Block, sets *reread.Sets) error {
+func (l *looker) lookAt(b *doctable.Block, sets *reread.Sets) error {
 	for doc := b.FirstDoc; doc < b.FirstDoc+b.Docs; doc++ {
 		if !l.o.Docs.Has(doc) {
 			continue

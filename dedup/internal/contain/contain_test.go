@@ -8,10 +8,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/alike-dev/alike/dedup/internal/bitset"
 	"github.com/alike-dev/alike/dedup/internal/graph"
 	"github.com/alike-dev/alike/dedup/internal/reread"
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
+	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/scratch"
@@ -37,7 +37,7 @@ func samplesOf(sets [][]uint64, size int) [][]uint64 {
 
 // optionsOf has the sets in a table, the first of them references.
 func optionsOf(t roomtest.T, sets, samples [][]uint64, references int, size int) Options {
-	docs, reps := make([]roomtest.Doc, len(sets)), bitset.New(len(sets))
+	docs, reps := make([]roomtest.Doc, len(sets)), bitset.New[uint32](len(sets))
 	for doc, set := range sets {
 		keys := append(slices.Clone(samples[doc]), slices.Repeat([]uint64{recipe.NoKey}, size-len(samples[doc]))...)
 		docs[doc] = roomtest.Doc{Keys: keys, Set: set}

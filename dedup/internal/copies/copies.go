@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 
-	"github.com/alike-dev/alike/dedup/internal/bitset"
+	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/dedup/internal/graph"
-	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/scratch"
@@ -19,16 +19,16 @@ import (
 // representative, goes into bands and verification: copies cost one comparison of digests, however
 // many there are.
 type Classes struct {
-	Both            bitset.Set      // of two collections, the representatives on the left whose classes have members on the right
-	Representatives bitset.Set      // the documents to compare: with features, not skipped, not removed as known, first of their class
-	Members         *extsort.Sorted // Key: representative, Value: member; classes of two or more, the representative too
-	Copies          int64           // documents that are not the first of their class; with two collections, those in the other collection than the first
+	Both            bitset.Set[uint32] // of two collections, the representatives on the left whose classes have members on the right
+	Representatives bitset.Set[uint32] // the documents to compare: with features, not skipped, not removed as known, first of their class
+	Members         *extsort.Sorted    // Key: representative, Value: member; classes of two or more, the representative too
+	Copies          int64              // documents that are not the first of their class; with two collections, those in the other collection than the first
 }
 
 // Options say which documents count as equal.
 type Options struct {
 	Space *scratch.Space
-	Table *table.Table
+	Table *doctable.Table
 	Sides *sides.Policy
 	// BySet compares feature sets instead of features. Two documents whose texts repeat features
 	// differently have equal sets, which matters where all sets are compared.
@@ -40,7 +40,7 @@ type Options struct {
 // releases the members.
 func Find(ctx context.Context, o Options) (*Classes, error) {
 	t, w := o.Table, o.Space
-	c := &Classes{Representatives: bitset.New(t.Docs), Both: bitset.New(t.Left)}
+	c := &Classes{Representatives: bitset.New[uint32](t.Docs), Both: bitset.New[uint32](t.Left)}
 	again, err := o.findRepeats(ctx)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func Find(ctx context.Context, o Options) (*Classes, error) {
 		return nil, err
 	}
 	to := sorter.Appenders(w.Threads)
-	err = t.EachSegment(ctx, w.Threads, func(worker int, s *table.Scan) error {
+	err = t.EachSegment(ctx, w.Threads, func(worker int, s *doctable.Scan) error {
 		return o.eachDigest(s, func(doc uint32, sum uint64, check uint32) error {
 			if !again.Has(sum) {
 				c.Representatives.AddShared(doc)
@@ -77,7 +77,7 @@ func (o *Options) findRepeats(ctx context.Context) (*bitset.Repeats, error) {
 	if again == nil {
 		return nil, nil
 	}
-	err := o.Table.EachSegment(ctx, o.Space.Threads, func(_ int, s *table.Scan) error {
+	err := o.Table.EachSegment(ctx, o.Space.Threads, func(_ int, s *doctable.Scan) error {
 		return o.eachDigest(s, func(_ uint32, sum uint64, _ uint32) error {
 			again.Add(sum)
 			return nil
@@ -88,14 +88,14 @@ func (o *Options) findRepeats(ctx context.Context) (*bitset.Repeats, error) {
 
 // eachDigest calls visit for every document of a segment that must be compared, with its digest. With
 // Overlap, documents with fewer features than the threshold match nothing, not even their copies.
-func (o *Options) eachDigest(s *table.Scan, visit func(doc uint32, sum uint64, check uint32) error) error {
+func (o *Options) eachDigest(s *doctable.Scan, visit func(doc uint32, sum uint64, check uint32) error) error {
 	docs, err := s.Documents()
 	if err != nil {
 		return err
 	}
 	t := o.Table
 	c := t.Cursor()
-	return s.EachBlock(func(b *table.Block, row, end int) error {
+	return s.EachBlock(func(b *doctable.Block, row, end int) error {
 		for first := b.FirstDoc; row < end; row, first = row+1, first+1 {
 			d := &docs[row]
 			if d.Features == 0 || !t.Counts(first) {
@@ -145,9 +145,9 @@ func (c *Classes) group(ctx context.Context, digests *extsort.Sorted, o Options)
 // classWorker makes classes for one goroutine.
 type classWorker struct {
 	to     *extsort.Appender
-	active bitset.Set
+	active bitset.Set[uint32]
 	sides  *sides.Policy
-	both   bitset.Set // see classes
+	both   bitset.Set[uint32] // see classes
 	copies int64
 	of     engine.Classes
 	rep    uint32

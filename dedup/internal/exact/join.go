@@ -8,11 +8,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/alike-dev/alike/dedup/internal/bitset"
+	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/dedup/internal/graph"
 	"github.com/alike-dev/alike/dedup/internal/meter"
 	"github.com/alike-dev/alike/dedup/internal/reread"
-	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/resume"
@@ -37,9 +37,9 @@ type chunk struct {
 
 // Query says which documents to join.
 type Query struct {
-	Docs  bitset.Set // representatives
-	Kind  string     // of the notes on progress
-	Limit int64      // of edges; 0: any number
+	Docs  bitset.Set[uint32] // representatives
+	Kind  string             // of the notes on progress
+	Limit int64              // of edges; 0: any number
 }
 
 // Options say how sets are joined.
@@ -230,7 +230,7 @@ func (j *joiner) searchAll(ctx context.Context, c *chunk, from uint32) error {
 }
 
 // search joins a chunk with the documents of a block from one on.
-func (j *joiner) search(c *chunk, from uint32, b *table.Block, sets *reread.Sets, p *simjoin.Prober, to *extsort.Appender) error {
+func (j *joiner) search(c *chunk, from uint32, b *doctable.Block, sets *reread.Sets, p *simjoin.Prober, to *extsort.Appender) error {
 	other := j.index.other()
 	for doc := max(b.FirstDoc, from); doc < b.FirstDoc+b.Docs; doc++ {
 		if !j.Docs.Has(doc) || !other.has(j.Edges.Sides, doc) {

@@ -9,10 +9,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/alike-dev/alike/dedup/internal/bitset"
 	"github.com/alike-dev/alike/dedup/internal/graph"
 	"github.com/alike-dev/alike/dedup/internal/reread"
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
+	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/internal/sides"
@@ -26,7 +26,7 @@ func anyJoin(t *rapid.T) (o Options, docs []roomtest.Doc) {
 	first := rapid.IntRange(0, len(docs)).Draw(t, "documents of the first side")
 	policy := sides.Against(first)
 	if rapid.Bool().Draw(t, "two collections") {
-		both := bitset.New(first)
+		both := bitset.New[uint32](first)
 		for rep := range first {
 			if rng.IntN(4) == 0 {
 				both.Add(uint32(rep))
@@ -44,8 +44,8 @@ func anyJoin(t *rapid.T) (o Options, docs []roomtest.Doc) {
 	}, docs
 }
 
-func allOf(n int) bitset.Set {
-	all := bitset.New(n)
+func allOf(n int) bitset.Set[uint32] {
+	all := bitset.New[uint32](n)
 	for doc := range uint32(n) {
 		all.Add(doc)
 	}

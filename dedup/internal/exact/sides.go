@@ -1,8 +1,8 @@
 package exact
 
 import (
-	"github.com/alike-dev/alike/dedup/internal/bitset"
-	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/dedup/internal/doctable"
+	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/sides"
 )
 
@@ -37,7 +37,7 @@ func (s side) other() side {
 }
 
 // smallerSide returns the side on which the given representatives have fewer features.
-func smallerSide(t *table.Table, policy *sides.Policy, docs bitset.Set) (side, error) {
+func smallerSide(t *doctable.Table, policy *sides.Policy, docs bitset.Set[uint32]) (side, error) {
 	if !policy.Apart() {
 		return oneSide, nil
 	}

@@ -7,8 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/dedup/internal/graph"
-	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/sides"
 	"github.com/alike-dev/alike/lsh"
@@ -47,7 +47,7 @@ const crowded = 1 << 63
 // Options say which pairs of documents are listed.
 type Options struct {
 	Graph   graph.Graph
-	Table   *table.Table
+	Table   *doctable.Table
 	Sides   *sides.Policy
 	Measure measure.Measure
 	Cap     int             // members of a class up to which all pairs are listed; 0: any number
@@ -219,7 +219,7 @@ func (o *Options) addCopies(to *extsort.Appender, a, b uint32, similarity uint64
 
 // copiesSimilarity returns the similarity of the documents of a class, as bits: 1 or, with Overlap,
 // the number of features of their set.
-func (o *Options) copiesSimilarity(c *table.Cursor, rep uint32) uint64 {
+func (o *Options) copiesSimilarity(c *doctable.Cursor, rep uint32) uint64 {
 	size := uint64(1)
 	if o.Measure == measure.Overlap {
 		size = uint64(c.SetSize(rep))

@@ -8,9 +8,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/alike-dev/alike/dedup/internal/bitset"
 	"github.com/alike-dev/alike/dedup/internal/graph"
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
+	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/internal/sides"
 	"github.com/alike-dev/alike/lsh"
@@ -26,7 +26,7 @@ func TestExpansionListsThePairsOfTheSlowWay(t *testing.T) {
 			Cap: limit, Held: rapid.SampledFrom([]int{lsh.Hubs, 0}).Draw(t, "members in memory"), Classes: g.Members(t),
 		}
 		if rapid.Bool().Draw(t, "two collections") {
-			both := bitset.New(g.References) // references are the left now
+			both := bitset.New[uint32](g.References) // references are the left now
 			for doc, first := range g.First {
 				if doc >= g.References && int(first) < g.References {
 					both.Add(first)

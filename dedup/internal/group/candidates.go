@@ -5,10 +5,10 @@ import (
 	"errors"
 	"sync/atomic"
 
-	"github.com/alike-dev/alike/dedup/internal/bitset"
+	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/dedup/internal/graph"
 	"github.com/alike-dev/alike/dedup/internal/meter"
-	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/resume"
 	"github.com/alike-dev/alike/internal/scratch"
@@ -20,8 +20,8 @@ import (
 // Options say which documents are grouped.
 type Options struct {
 	Graph graph.Graph
-	Table *table.Table
-	Docs  bitset.Set // representatives
+	Table *doctable.Table
+	Docs  bitset.Set[uint32] // representatives
 	Sides *sides.Policy
 	Keys  int // number of keys of a document whose set is not short
 	// Threshold is the threshold of the sets, for finding short ones.
@@ -242,7 +242,7 @@ func (g *grouper) note(ctx context.Context, bands int) error {
 
 // group groups the keys of some bands and lets every bucket vote.
 func (g *grouper) group(ctx context.Context, first, next int, keys *extsort.Sorter, to []*extsort.Appender, voters []*bucketVoter) error {
-	err := g.Table.EachSegment(ctx, g.Graph.Space.Threads, func(worker int, s *table.Scan) error {
+	err := g.Table.EachSegment(ctx, g.Graph.Space.Threads, func(worker int, s *doctable.Scan) error {
 		defer g.Meter.Since("group", worker, g.Meter.Now())
 		for band := first; band < next; band++ {
 			if err := g.addKeys(s, band, to[worker]); err != nil {
@@ -272,7 +272,7 @@ func (g *grouper) group(ctx context.Context, first, next int, keys *extsort.Sort
 }
 
 // addKeys adds a segment's keys of a band.
-func (g *grouper) addKeys(s *table.Scan, band int, to *extsort.Appender) error {
+func (g *grouper) addKeys(s *doctable.Scan, band int, to *extsort.Appender) error {
 	return g.eachKey(s, band, g.short, 0, uint32(g.Table.Docs), func(doc uint32, shape outline, key uint64) error {
 		return to.Add(key, member(doc, shape))
 	})
@@ -286,7 +286,7 @@ func docOf(member uint64) uint32 { return uint32(member >> 32) }
 // eachKey calls visit for every key of a band that representatives of a segment, from first up to
 // end, have. short is for the last band, if that is the one of short sets; in others no set has an
 // outline.
-func (o *Options) eachKey(s *table.Scan, band int, short *prefixes, first, end uint32, visit func(doc uint32, shape outline, key uint64) error) error {
+func (o *Options) eachKey(s *doctable.Scan, band int, short *prefixes, first, end uint32, visit func(doc uint32, shape outline, key uint64) error) error {
 	if band < o.Keys {
 		return s.EachKey(band, first, end, func(doc uint32, key uint64) error {
 			if !o.Docs.Has(doc) {

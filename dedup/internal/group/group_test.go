@@ -9,9 +9,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/alike-dev/alike/dedup/internal/bitset"
 	"github.com/alike-dev/alike/dedup/internal/graph"
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
+	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/scratch"
@@ -54,7 +54,7 @@ func anyBuckets(t *rapid.T) *someBuckets {
 	for doc := range docs {
 		b.keys = append(b.keys, docs[doc].Keys)
 	}
-	policy, reps := sides.Against(b.refs), bitset.New(n)
+	policy, reps := sides.Against(b.refs), bitset.New[uint32](n)
 	for doc := range n {
 		reps.Add(uint32(doc))
 	}
@@ -168,7 +168,7 @@ func TestVotesAcrossAreThoseOfTheRule(t *testing.T) {
 		b := anyBuckets(t)
 		n := b.o.Table.Docs
 		left := rapid.IntRange(0, n).Draw(t, "left")
-		both := bitset.New(left)
+		both := bitset.New[uint32](left)
 		for rep := range left {
 			if rapid.IntRange(0, 3).Draw(t, "on both sides") == 0 {
 				both.Add(uint32(rep))

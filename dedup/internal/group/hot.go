@@ -6,8 +6,8 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/dedup/internal/graph"
-	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/internal/extsort"
 )
 
@@ -47,7 +47,7 @@ func (o *Options) crossHot(ctx context.Context, hubs, labels *extsort.Sorted, cr
 	of := labelRange{labels: make([]uint32, 0, room)}
 	for first := 0; first < t.Docs && err == nil; first += room {
 		of.fill(known, uint32(first), min(room, t.Docs-first))
-		err = t.EachSegment(ctx, len(crossers), func(worker int, s *table.Scan) error {
+		err = t.EachSegment(ctx, len(crossers), func(worker int, s *doctable.Scan) error {
 			return o.scanHot(s, hot, short, &of, &crossers[worker])
 		})
 	}
@@ -99,7 +99,7 @@ func (l *labelRange) fill(known graph.Labels, first uint32, n int) {
 }
 
 // scanHot adds the pairs of those documents of a segment whose labels are in the range.
-func (o *Options) scanHot(s *table.Scan, hot hotBuckets, short *prefixes, of *labelRange, to *crosser) error {
+func (o *Options) scanHot(s *doctable.Scan, hot hotBuckets, short *prefixes, of *labelRange, to *crosser) error {
 	end := of.first + uint32(len(of.labels))
 	if !s.Overlaps(of.first, end) {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/measure"
 )
@@ -112,7 +112,7 @@ func (o *Options) counts(ctx context.Context) (*counts, error) {
 	for i := range counters {
 		counters[i] = c.counter()
 	}
-	err := o.Table.EachSegment(ctx, len(counters), func(worker int, s *table.Scan) error {
+	err := o.Table.EachSegment(ctx, len(counters), func(worker int, s *doctable.Scan) error {
 		return s.EachHashes(0, uint32(o.Table.Docs), func(doc uint32, hashes []uint32) error {
 			if o.Docs.Has(doc) {
 				counters[worker].add(hashes)
@@ -135,7 +135,7 @@ const meetMost = 8
 func (o *Options) manyMeet(ctx context.Context, p *prefixes) (bool, error) {
 	const sampled = 16
 	var sets, met atomic.Int64
-	err := o.Table.EachSegment(ctx, o.Graph.Space.Threads, func(_ int, s *table.Scan) error {
+	err := o.Table.EachSegment(ctx, o.Graph.Space.Threads, func(_ int, s *doctable.Scan) error {
 		return o.eachShort(s, shortQuery{counts: p.counts, end: uint32(o.Table.Docs), sampled: sampled}, func(_ uint32, features []uint64) error {
 			sets.Add(1)
 			met.Add(p.met(features, o.Cap))
@@ -162,7 +162,7 @@ const lookedUp = 1 << 8
 // many sets are looked up before the first of them is processed: the processor then waits for several at once
 // (pairs of 2 million titles: 2.12 processor seconds set by set, 2.00 this way; huge pages for the counters
 // changed nothing).
-func (o *Options) eachShort(s *table.Scan, q shortQuery, visit func(doc uint32, features []uint64) error) error {
+func (o *Options) eachShort(s *doctable.Scan, q shortQuery, visit func(doc uint32, features []uint64) error) error {
 	var docs []uint32
 	var ends []int
 	features := make([]uint64, 0, lookedUp)

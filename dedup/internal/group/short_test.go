@@ -9,10 +9,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/alike-dev/alike/dedup/internal/bitset"
+	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/dedup/internal/graph"
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
-	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/measure"
 )
@@ -27,7 +27,7 @@ func TestEveryPairOfShortSetsThatReachesTheThresholdIsACandidate(t *testing.T) {
 		}
 		sets := rapid.SliceOfN(rapid.SliceOfNDistinct(rapid.IntRange(0, 15), 1, 10, rapid.ID), 2, 40).Draw(t, "sets")
 		tokens := rapid.IntRange(4, 16).Draw(t, "hashes")
-		docs, all := make([]roomtest.Doc, len(sets)), bitset.New(len(sets))
+		docs, all := make([]roomtest.Doc, len(sets)), bitset.New[uint32](len(sets))
 		for i, set := range sets {
 			docs[i].Features = uint32(len(set))
 			for _, feature := range set {
@@ -45,7 +45,7 @@ func TestEveryPairOfShortSetsThatReachesTheThresholdIsACandidate(t *testing.T) {
 			t.Fatal(err)
 		}
 		holders := map[uint64][]uint64{}
-		err = o.Table.EachSegment(context.Background(), 1, func(_ int, s *table.Scan) error {
+		err = o.Table.EachSegment(context.Background(), 1, func(_ int, s *doctable.Scan) error {
 			return o.eachKey(s, 0, short, 0, uint32(len(sets)), func(doc uint32, shape outline, key uint64) error {
 				holders[key] = append(holders[key], member(doc, shape))
 				return nil

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/alike-dev/alike/dedup/internal/bitset"
 	"github.com/alike-dev/alike/dedup/internal/exact"
 	"github.com/alike-dev/alike/dedup/internal/graph"
+	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/forecast"
 	"github.com/alike-dev/alike/internal/resume"
@@ -17,9 +17,9 @@ import (
 // Joined are the edges among the documents of hot buckets, those over the cap, in addition to the
 // pairs that the buckets vote for.
 type Joined struct {
-	Docs   bitset.Set      // documents all of whose similar pairs are among Edges; nil: none
-	Edges  *extsort.Sorted // of them; the caller releases it
-	Missed int64           // documents for which pairs may be missing
+	Docs   bitset.Set[uint32] // documents all of whose similar pairs are among Edges; nil: none
+	Edges  *extsort.Sorted    // of them; the caller releases it
+	Missed int64              // documents for which pairs may be missing
 }
 
 // Options say which buckets are hot, and how their documents are joined.
@@ -152,7 +152,7 @@ func Join(ctx context.Context, o Options, levels *extsort.Sorted) (h Joined, err
 	}
 	h.Edges = found[0]
 	if end > 0 {
-		h.Docs = bitset.New(o.Graph.Docs)
+		h.Docs = bitset.New[uint32](o.Graph.Docs)
 	}
 	if h.Missed, err = docsBelow(levels, uint64(end), func(doc uint32) { h.Docs.Add(doc) }); err != nil {
 		return Joined{}, errors.Join(err, o.Graph.Space.Release(h.Edges))
@@ -166,9 +166,9 @@ func (o *Options) joinLevels(ctx context.Context, levels *extsort.Sorted) (edges
 	if err != nil {
 		return nil, 0, err
 	}
-	var docs bitset.Set // those of the last estimate
+	var docs bitset.Set[uint32] // those of the last estimate
 	judge := func(end int) (forecast.Forecast, error) {
-		docs = bitset.New(o.Graph.Docs)
+		docs = bitset.New[uint32](o.Graph.Docs)
 		if _, err := docsBelow(levels, uint64(end), docs.Add); err != nil {
 			return forecast.Forecast{}, err
 		}

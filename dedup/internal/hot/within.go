@@ -7,9 +7,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/alike-dev/alike/dedup/internal/bitset"
+	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/dedup/internal/graph"
-	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/forecast"
@@ -56,7 +56,7 @@ func (o *Options) compareHot(ctx context.Context, members *extsort.Sorted, to []
 	if err != nil {
 		return 0, err
 	}
-	left := bitset.New(o.Graph.Docs)
+	left := bitset.New[uint32](o.Graph.Docs)
 	buckets := make(chan hotBucketSignatures)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
@@ -92,7 +92,7 @@ func (o *Options) hotBudget(members *extsort.Sorted) (*engine.NearBudget, error)
 }
 
 // eachHot sends the buckets within the budget, and records the members of the others in left.
-func (o *Options) eachHot(ctx context.Context, members *extsort.Sorted, budget *engine.NearBudget, left bitset.Set, to chan<- hotBucketSignatures) error {
+func (o *Options) eachHot(ctx context.Context, members *extsort.Sorted, budget *engine.NearBudget, left bitset.Set[uint32], to chan<- hotBucketSignatures) error {
 	behind := members.Reader()
 	err := eachBucket(members, o.Sides, func(b *bucketSize) error {
 		within, meet := budget.Admits(b.n), b.meet()
@@ -124,14 +124,14 @@ func (o *Options) eachHot(ctx context.Context, members *extsort.Sorted, budget *
 // hotComparer compares buckets for one goroutine.
 type hotComparer struct {
 	o          *Options
-	rows       *table.Cursor
+	rows       *doctable.Cursor
 	comparer   *recipe.Comparer
 	pairs      *extsort.Appender
 	signatures []uint32 // of a bucket's members, one after the other
 }
 
 // compare adds the pairs of a bucket whose documents may be compared.
-func (w *hotComparer) compare(ctx context.Context, b hotBucketSignatures, left bitset.Set) error {
+func (w *hotComparer) compare(ctx context.Context, b hotBucketSignatures, left bitset.Set[uint32]) error {
 	w.signatures = w.signatures[:0]
 	for _, doc := range b.docs {
 		w.signatures = append(w.signatures, w.rows.Signature(doc)...)

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/alike-dev/alike/corpus"
-	"github.com/alike-dev/alike/dedup/internal/bitset"
+	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/dedup/internal/graph"
-	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/fault"
@@ -32,7 +32,7 @@ import (
 // search looks for equal names.
 type search struct {
 	space *scratch.Space
-	table *table.Table
+	table *doctable.Table
 	sides *sides.Policy
 }
 
@@ -42,7 +42,7 @@ type search struct {
 //
 // Names are compared if their hashes are equal. Names of places are made only if they could be
 // equal to others: if some documents have ids and some have none, or because of the names of files.
-func Unique(ctx context.Context, space *scratch.Space, t *table.Table, policy *sides.Policy) (skipped *extsort.Sorted, references int, err error) {
+func Unique(ctx context.Context, space *scratch.Space, t *doctable.Table, policy *sides.Policy) (skipped *extsort.Sorted, references int, err error) {
 	s := &search{space, t, policy}
 	repeated, err := extsort.New(space.Sorting("repeated", 8, graph.Bits(t.Docs)))
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *search) nameHashes(ctx context.Context, places bool) (*extsort.Sorted, 
 func (s *search) eachName(ctx context.Context, places bool, visit func(worker int, hash uint64, doc uint32) error) error {
 	t, w := s.table, s.space
 	with, without := make([]bool, w.Threads), make([]bool, w.Threads) // some document has an id, or none
-	err := t.EachDocument(ctx, w.Threads, func(worker int, _ *table.Block, doc uint32, d *table.Document) error {
+	err := t.EachDocument(ctx, w.Threads, func(worker int, _ *doctable.Block, doc uint32, d *doctable.Document) error {
 		if d.IDHash == 0 {
 			without[worker] = true
 			return nil
@@ -101,7 +101,7 @@ func (s *search) eachName(ctx context.Context, places bool, visit func(worker in
 		return err
 	}
 	names := make([][]byte, w.Threads)
-	return t.EachDocument(ctx, w.Threads, func(worker int, b *table.Block, doc uint32, d *table.Document) error {
+	return t.EachDocument(ctx, w.Threads, func(worker int, b *doctable.Block, doc uint32, d *doctable.Document) error {
 		name := names[worker][:0]
 		switch {
 		case places && d.IDHash != 0 || !places && !t.NamedByPlace(doc):
@@ -111,7 +111,7 @@ func (s *search) eachName(ctx context.Context, places bool, visit func(worker in
 		}
 		name = t.AppendPlace(name, b, d)
 		names[worker] = name
-		return visit(worker, table.HashID(name), doc)
+		return visit(worker, doctable.HashID(name), doc)
 	})
 }
 
@@ -126,7 +126,7 @@ func anyOf(flags []bool) bool {
 
 // placesMeet tells whether names of places may be equal: a file is both a reference and an input,
 // or a text has the name of a line.
-func placesMeet(t *table.Table) bool {
+func placesMeet(t *doctable.Table) bool {
 	refs := make(map[string]bool, t.ReferenceFiles)
 	for i := range t.Sources {
 		s := &t.Sources[i]
@@ -145,13 +145,13 @@ func placesMeet(t *table.Table) bool {
 
 // compareNames compares the names whose hashes nameHashes returns. It skips documents and adds them
 // to repeated, and returns the references that have names of inputs; nil means none.
-func (s *search) compareNames(ctx context.Context, places bool, repeated *extsort.Sorter) (bitset.Set, error) {
+func (s *search) compareNames(ctx context.Context, places bool, repeated *extsort.Sorter) (bitset.Set[uint32], error) {
 	t, w := s.table, s.space
 	hashes, err := s.nameHashes(ctx, places)
 	if err != nil {
 		return nil, err
 	}
-	shared := bitset.New(t.References)
+	shared := bitset.New[uint32](t.References)
 	workers := make([]nameWorker, w.Threads)
 	for i := range workers {
 		workers[i] = nameWorker{t: t, sides: s.sides, shared: shared, to: repeated.Appender(), names: t.Cursor()}
@@ -172,12 +172,12 @@ func (s *search) compareNames(ctx context.Context, places bool, repeated *extsor
 
 // nameWorker finds equal names for one goroutine.
 type nameWorker struct {
-	t      *table.Table
+	t      *doctable.Table
 	sides  *sides.Policy
 	to     *extsort.Appender
-	names  *table.Cursor
-	shared bitset.Set // references that have names of inputs
-	found  bool       // there is such a reference
+	names  *doctable.Cursor
+	shared bitset.Set[uint32] // references that have names of inputs
+	found  bool               // there is such a reference
 
 	hash  uint64
 	first []uint32 // documents with names of this hash that are no repeats, nearly always one
@@ -236,7 +236,7 @@ func (w *nameWorker) skip(doc, other uint32) error {
 }
 
 // Problem says that a document has the name of another one.
-func Problem(c *table.Cursor, doc, other uint32) *corpus.Problem {
+func Problem(c *doctable.Cursor, doc, other uint32) *corpus.Problem {
 	place := func(doc uint32) string { return fmt.Sprintf("%s:%d", fault.Shown(c.Label(doc)), c.Line(doc)) }
 	name := c.ID(doc)
 	p := &corpus.Problem{Path: c.Label(doc), Line: c.Line(doc), Offset: c.Doc(doc).Offset()}

@@ -7,9 +7,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/dedup/internal/names"
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
-	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/internal/sides"
 )
@@ -24,7 +24,7 @@ func TestOfEqualIDsTheFirstIsUsed(t *testing.T) {
 		for i := range docs {
 			id := fmt.Sprint("id-", rapid.IntRange(0, 25).Draw(t, "id"))
 			docs[i] = roomtest.Doc{ID: id}
-			docs[i].IDHash, docs[i].Features, docs[i].Line = table.HashID([]byte(id)), 1, uint32(i+1)
+			docs[i].IDHash, docs[i].Features, docs[i].Line = doctable.HashID([]byte(id)), 1, uint32(i+1)
 		}
 		made, policy := roomtest.Table(t, references, false, docs), sides.Against(references)
 		skipped, shared, err := names.Unique(t.Context(), scratch.New(scratch.Options{Threads: 2}), made, &policy)

@@ -10,9 +10,9 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/corpus"
-	"github.com/alike-dev/alike/dedup/internal/bitset"
 	"github.com/alike-dev/alike/dedup/internal/clusters"
-	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/dedup/internal/doctable"
+	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/extsort"
 )
 
@@ -68,9 +68,9 @@ type Input struct {
 
 // Options are the results of a run.
 type Options struct {
-	Table    *table.Table
+	Table    *doctable.Table
 	Clusters *clusters.Result
-	Shown    bitset.Set // the documents that may be examples; nil: all
+	Shown    bitset.Set[uint32] // the documents that may be examples; nil: all
 }
 
 // Find gathers the overview, without the texts of examples. It goes once through the removed
@@ -199,7 +199,7 @@ func (v *Overview) name(o Options, examples []example) error {
 }
 
 // Documents returns the documents whose texts the examples show, ascending.
-func (v *Overview) Documents(t *table.Table) (docs []uint32, err error) {
+func (v *Overview) Documents(t *doctable.Table) (docs []uint32, err error) {
 	c := t.Cursor()
 	for _, e := range v.Examples {
 		for _, doc := range []uint32{e.removed, e.kept} {

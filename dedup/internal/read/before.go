@@ -1,36 +1,15 @@
 package read
 
 import (
-	"github.com/alike-dev/alike/dedup/internal/bitset"
-	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/dedup/internal/doctable"
+	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/resume"
 )
 
 // before is what an earlier process has read of each file; nil: nothing.
 type before struct {
-	blocks map[int]*seqSet // by file
-	whole  map[int]bool    // files that are read completely
-}
-
-// seqSet is a set of the numbers of blocks.
-type seqSet struct {
-	bits bitset.Set
-	n    int64
-}
-
-func (s *seqSet) add(seq int64) {
-	if s.has(seq) { // by another piece of the block
-		return
-	}
-	for int64(len(s.bits)) <= seq/64 {
-		s.bits = append(s.bits, 0)
-	}
-	s.bits[seq/64] |= 1 << (seq % 64)
-	s.n++
-}
-
-func (s *seqSet) has(seq int64) bool {
-	return seq/64 < int64(len(s.bits)) && s.bits[seq/64]&(1<<(seq%64)) != 0
+	blocks map[int]bitset.Set[int64] // by file, their numbers
+	whole  map[int]bool              // files that are read completely
 }
 
 // wanted tells whether some of a file is left to read.
@@ -41,15 +20,15 @@ func (p *before) done(file int) func(seq int64) bool {
 	if p == nil || p.blocks[file] == nil {
 		return nil
 	}
-	return p.blocks[file].has
+	return p.blocks[file].Has
 }
 
 // count returns how many blocks of a file were read.
 func (p *before) count(file int) int64 {
-	if p == nil || p.blocks[file] == nil {
+	if p == nil {
 		return 0
 	}
-	return p.blocks[file].n
+	return int64(p.blocks[file].Len())
 }
 
 // restore puts the parts of an earlier process into the table.
@@ -57,9 +36,9 @@ func (r *reader) restore() error {
 	if !r.Table.Log.Resumed() {
 		return nil
 	}
-	p := &before{blocks: map[int]*seqSet{}, whole: map[int]bool{}}
-	var ends []table.Block // of files
-	for name, err := range resume.All[table.PartName](r.Table.Log, resume.Part) {
+	p := &before{blocks: map[int]bitset.Set[int64]{}, whole: map[int]bool{}}
+	var ends []doctable.Block // of files
+	for name, err := range resume.All[doctable.PartName](r.Table.Log, resume.Part) {
 		if err != nil {
 			return err
 		}
@@ -73,10 +52,8 @@ func (r *reader) restore() error {
 				continue
 			}
 			file := int(b.File)
-			if p.blocks[file] == nil {
-				p.blocks[file] = &seqSet{}
-			}
-			p.blocks[file].add(b.Seq)
+			p.blocks[file] = p.blocks[file].Grown(b.Seq + 1)
+			p.blocks[file].Add(b.Seq) // perhaps again, for another piece of the block
 			r.table.AddBlocks(b)
 			r.items.Add(int64(b.Docs))
 		}

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/dedup/internal/feed"
 	"github.com/alike-dev/alike/dedup/internal/meter"
-	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/recipe"
@@ -24,8 +24,8 @@ import (
 type Options struct {
 	Recipe   recipe.Recipe
 	Corpus   corpus.Options
-	Table    table.Options // its Words: 0 if signatures are not kept
-	LongText int           // see recipe.MakerOptions.Long
+	Table    doctable.Options // its Words: 0 if signatures are not kept
+	LongText int              // see recipe.MakerOptions.Long
 	Short    recipe.ShortSets
 	Stored   bool // records are fingerprints, whose fields are StoredFields
 	// FirstProblem ends the reading behind the first record that cannot be used. All records before
@@ -54,7 +54,7 @@ type Counts struct {
 // Records is the first stage: it makes every record of all sources a document with a digest, band
 // keys and, if wanted, signature and feature set. It continues behind what an earlier process has
 // read. The caller closes the table.
-func Records(ctx context.Context, o Options) (*table.Table, Counts, error) {
+func Records(ctx context.Context, o Options) (*doctable.Table, Counts, error) {
 	r := newReader(o)
 	t, err := r.read(ctx)
 	if err != nil {
@@ -67,23 +67,23 @@ func Records(ctx context.Context, o Options) (*table.Table, Counts, error) {
 // reader is the state that the workers of Records share.
 type reader struct {
 	Options
-	table  *table.Builder
+	table  *doctable.Builder
 	feeder *feed.Feeder
 	before *before // what an earlier process has read
 	items  atomic.Int64
 	bytes  atomic.Int64
 
 	mu     sync.Mutex
-	cutoff table.Position // with FirstProblem: nothing behind it needs to be read
+	cutoff doctable.Position // with FirstProblem: nothing behind it needs to be read
 }
 
 func newReader(o Options) *reader {
-	return &reader{Options: o, table: table.NewBuilder(o.Table), cutoff: table.EndOfInput}
+	return &reader{Options: o, table: doctable.NewBuilder(o.Table), cutoff: doctable.EndOfInput}
 }
 
 func (r *reader) counts() Counts { return Counts{r.items.Load(), r.bytes.Load()} }
 
-func (r *reader) read(ctx context.Context) (*table.Table, error) {
+func (r *reader) read(ctx context.Context) (*doctable.Table, error) {
 	if err := r.restore(); err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ type worker struct {
 	look   Look          // nil: nothing is looked up
 	known  int64         // documents for which it returned something
 	other  bool          // a fingerprint since the last piece of a block was of another scheme
-	rows   *table.Filler
+	rows   *doctable.Filler
 	watch  stopwatch
 	taken  int64 // bytes of input since its part was begun
 }
@@ -166,7 +166,7 @@ func (w *worker) read(ctx context.Context) error {
 		if err == nil {
 			goOn, err = w.readBlock(file, &b)
 		} else {
-			end := table.EndBlock(file.Index, file.Blocks.Load()+w.before.count(file.Index))
+			end := doctable.EndBlock(file.Index, file.Blocks.Load()+w.before.count(file.Index))
 			if err != feed.ErrFileEnd {
 				// It cannot be opened or breaks off; what was read of it counts.
 				end.AddProblem(problemLine(err), nil, problemCause(err))
@@ -240,9 +240,9 @@ func (w *worker) readBlock(file *feed.OpenFile, b *corpus.Block) (goOn bool, err
 }
 
 // endPiece keeps what was read of a block.
-func (w *worker) endPiece(piece *table.Block) (goOn bool, err error) {
+func (w *worker) endPiece(piece *doctable.Block) (goOn bool, err error) {
 	bytes := w.rows.End(piece)
-	if err := table.CheckDocuments(w.items.Add(int64(piece.Docs))); err != nil {
+	if err := doctable.CheckDocuments(w.items.Add(int64(piece.Docs))); err != nil {
 		return false, err
 	}
 	w.bytes.Add(bytes)
@@ -301,7 +301,7 @@ func (w *worker) addDocument(file int, record *corpus.Record, made recipe.Made) 
 			w.known++
 		}
 	}
-	w.rows.Add(table.Document{
+	w.rows.Add(doctable.Document{
 		Digest:   made.Digest[0],
 		Check:    engine.Check(made.Digest),
 		Length:   uint32(len(record.Raw)),
@@ -331,7 +331,7 @@ func (w *worker) trim() {
 }
 
 // keep adds a block to the table. It reports whether the worker should continue.
-func (w *worker) keep(b *table.Block) (goOn bool, err error) {
+func (w *worker) keep(b *doctable.Block) (goOn bool, err error) {
 	w.mu.Lock()
 	beyond := b.Position().Compare(w.cutoff) > 0
 	if !beyond && b.HasProblems() && (w.FirstProblem || w.other) {

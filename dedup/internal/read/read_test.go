@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/dedup/internal/feed"
-	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/internal/journal"
 	"github.com/alike-dev/alike/internal/resume"
 	"github.com/alike-dev/alike/internal/scratch"
@@ -34,7 +34,7 @@ func someOptions(t testing.TB, sources []corpus.Source) Options {
 	}
 	return Options{
 		Recipe: r, Layouts: &feed.Layouts{}, Progress: silent{},
-		Table: table.Options{
+		Table: doctable.Options{
 			Sources: sources, Keys: r.Keys(), MostSetFeatures: 1 << 20, SegmentBytes: 1 << 18,
 			Space: scratch.New(scratch.Options{Threads: 2}),
 		},
@@ -108,9 +108,9 @@ func TestADocumentAllocatesNothing(t *testing.T) {
 func TestReadingEndsWhereDocumentsCannotBeNumbered(t *testing.T) {
 	r := newReader(someOptions(t, nil))
 	w := r.newWorker()
-	r.items.Store(table.MaxDocuments)
+	r.items.Store(doctable.MaxDocuments)
 	addText(w, &corpus.Record{Text: []byte("a text of some words"), Raw: make([]byte, 20)})
-	if _, err := w.endPiece(&table.Block{}); err == nil || !strings.Contains(err.Error(), "split the input") {
+	if _, err := w.endPiece(&doctable.Block{}); err == nil || !strings.Contains(err.Error(), "split the input") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -130,10 +130,10 @@ func TestTheEndOfAFileThatWasReadTwiceCountsOnce(t *testing.T) {
 		if log.Resumed() {
 			break
 		}
-		parts := table.NewBuilder(table.Options{Sources: make([]corpus.Source, 1), Space: w, Log: log})
+		parts := doctable.NewBuilder(doctable.Options{Sources: make([]corpus.Source, 1), Space: w, Log: log})
 		for seq := range int64(2) {
 			f := parts.NewFiller()
-			b, end := f.Begin(0, seq, 0), table.EndBlock(0, 2)
+			b, end := f.Begin(0, seq, 0), doctable.EndBlock(0, 2)
 			end.AddProblem(^int64(7), nil, corpus.ErrTruncated)
 			f.End(&b)
 			if err := errors.Join(f.Keep(&b), f.Keep(&end), f.Finish()); err != nil {
@@ -146,7 +146,7 @@ func TestTheEndOfAFileThatWasReadTwiceCountsOnce(t *testing.T) {
 		}
 	}
 	defer log.Close(false)
-	r := newReader(Options{Table: table.Options{Sources: make([]corpus.Source, 1), Space: w, Log: log}})
+	r := newReader(Options{Table: doctable.Options{Sources: make([]corpus.Source, 1), Space: w, Log: log}})
 	defer r.table.Close()
 	if err := r.restore(); err != nil {
 		t.Fatal(err)

@@ -3,19 +3,19 @@ package reread
 import (
 	"context"
 
-	"github.com/alike-dev/alike/dedup/internal/bitset"
+	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/forecast"
 )
 
 // Judged returns representatives in the form that forecasts take.
-func (s *Store) Judged(ctx context.Context, docs bitset.Set) forecast.Documents {
+func (s *Store) Judged(ctx context.Context, docs bitset.Set[uint32]) forecast.Documents {
 	return judged{ctx, s, docs}
 }
 
 type judged struct {
 	ctx     context.Context
 	records *Store
-	docs    bitset.Set
+	docs    bitset.Set[uint32]
 }
 
 // Each implements forecast.Documents.
@@ -32,7 +32,7 @@ func (j judged) Each(visit func(d forecast.Document)) error {
 
 // Sets implements forecast.Documents.
 func (j judged) Sets(of []uint32, keep func(uint64) bool, visit func(number uint32, set []uint64)) error {
-	wanted := bitset.New(j.records.Table.Docs)
+	wanted := bitset.New[uint32](j.records.Table.Docs)
 	for _, doc := range of {
 		wanted.Add(doc)
 	}

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/semaphore"
 
-	"github.com/alike-dev/alike/dedup/internal/bitset"
+	"github.com/alike-dev/alike/internal/bitset"
 )
 
 // The records wanted of plain objects are fetched by requests for runs of them:
@@ -52,7 +52,7 @@ func (r *recordRun) add(file int, at placedRecord) bool {
 }
 
 // fetchRanges fetches the wanted records of plain objects.
-func (s *Store) fetchRanges(ctx context.Context, wanted bitset.Set) error {
+func (s *Store) fetchRanges(ctx context.Context, wanted bitset.Set[uint32]) error {
 	room := int64(s.Space.Threads) * rangesBytes
 	if share := s.Space.Share(8); share > 0 {
 		room = min(room, max(share, runBytes))
@@ -78,7 +78,7 @@ func (s *Store) fetchRanges(ctx context.Context, wanted bitset.Set) error {
 }
 
 // eachRange cuts the wanted documents of plain objects into runs.
-func (s *Store) eachRange(wanted bitset.Set, fetch func(recordRun) error) error {
+func (s *Store) eachRange(wanted bitset.Set[uint32], fetch func(recordRun) error) error {
 	t := s.Table
 	c := t.Scanner()
 	var run recordRun

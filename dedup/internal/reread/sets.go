@@ -3,14 +3,14 @@ package reread
 import (
 	"context"
 
-	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/recipe"
 )
 
 // Sets returns the feature sets of documents to one goroutine: from the table if it keeps them,
 // otherwise made again from the records.
 type Sets struct {
-	rows  *table.Cursor
+	rows  *doctable.Cursor
 	fetch *Fetcher // nil: the table has the sets
 	maker *recipe.SetMaker
 	made  []uint64

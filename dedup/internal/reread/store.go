@@ -12,10 +12,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/alike-dev/alike/corpus"
-	"github.com/alike-dev/alike/dedup/internal/bitset"
+	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/dedup/internal/feed"
 	"github.com/alike-dev/alike/dedup/internal/graph"
-	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/scratch"
@@ -30,16 +30,16 @@ import (
 type Store struct {
 	Options
 	mu      sync.Mutex
-	held    map[uint32][]byte // documents in memory
-	size    int64             // size of held
-	have    bitset.Set        // documents in memory or on disk; nil: none
+	held    map[uint32][]byte  // documents in memory
+	size    int64              // size of held
+	have    bitset.Set[uint32] // documents in memory or on disk; nil: none
 	onDisk  spool
 	inPlace []bool // of sources
 }
 
 // Options say which records there are.
 type Options struct {
-	Table   *table.Table
+	Table   *doctable.Table
 	Recipe  recipe.Recipe
 	Corpus  corpus.Options
 	Layouts *feed.Layouts
@@ -79,7 +79,7 @@ func (s *Store) Prepare(ctx context.Context, pairs *extsort.Sorted) error {
 	if !slices.Contains(s.inPlace, false) {
 		return nil
 	}
-	wanted := bitset.New(s.Table.Docs)
+	wanted := bitset.New[uint32](s.Table.Docs)
 	err := pairs.Visit(func(e extsort.Entry) error {
 		p := graph.PairOf(e.Key)
 		wanted.Add(p.A)
@@ -93,13 +93,13 @@ func (s *Store) Prepare(ctx context.Context, pairs *extsort.Sorted) error {
 }
 
 // PrepareAll makes the records of documents available. It changes the set.
-func (s *Store) PrepareAll(ctx context.Context, wanted bitset.Set) error {
+func (s *Store) PrepareAll(ctx context.Context, wanted bitset.Set[uint32]) error {
 	if !slices.Contains(s.inPlace, false) {
 		return nil
 	}
 	t := s.Table
 	if s.have == nil {
-		s.have = bitset.New(t.Docs)
+		s.have = bitset.New[uint32](t.Docs)
 	}
 	files := map[int]bool{}
 	c := t.Scanner()
@@ -133,7 +133,7 @@ func (s *Store) PrepareAll(ctx context.Context, wanted bitset.Set) error {
 func (s *Store) InPlace(doc uint32) bool { return s.inPlace[s.Table.FileOf(doc)] }
 
 // PrepareSets makes the sets of documents available to Sets.
-func (s *Store) PrepareSets(ctx context.Context, docs bitset.Set) error {
+func (s *Store) PrepareSets(ctx context.Context, docs bitset.Set[uint32]) error {
 	if s.Table.HasSets {
 		return nil
 	}
@@ -142,7 +142,7 @@ func (s *Store) PrepareSets(ctx context.Context, docs bitset.Set) error {
 
 // spoolRecords reads files once more, with all workers, and keeps the records
 // of wanted documents.
-func (s *Store) spoolRecords(ctx context.Context, inFiles func(file int) bool, wanted bitset.Set) error {
+func (s *Store) spoolRecords(ctx context.Context, inFiles func(file int) bool, wanted bitset.Set[uint32]) error {
 	opener := feed.NewOpener(ctx, s.Table.Sources, s.Corpus, s.Space.Share(8), inFiles)
 	f := feed.NewFeeder(s.Table.Sources, opener, s.Layouts, inFiles, nil)
 	defer f.Close()
@@ -173,7 +173,7 @@ func (s *Store) spoolRecords(ctx context.Context, inFiles func(file int) bool, w
 	return group.Wait()
 }
 
-func (s *Store) spoolBlock(file int, b *corpus.Block, c *table.Cursor, wanted bitset.Set) error {
+func (s *Store) spoolBlock(file int, b *corpus.Block, c *doctable.Cursor, wanted bitset.Set[uint32]) error {
 	first, end := s.Table.DocsOfBlock(file, b.Seq)
 	for doc := first; doc < end; doc++ {
 		if !wanted.Has(doc) {
@@ -195,7 +195,7 @@ func (s *Store) Put(doc uint32, raw []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.have == nil {
-		s.have = bitset.New(s.Table.Docs)
+		s.have = bitset.New[uint32](s.Table.Docs)
 	}
 	s.have.Add(doc)
 	if s.Memory == 0 || s.size+int64(len(raw))+heldOverhead <= s.Memory {
@@ -297,7 +297,7 @@ func (s *spool) close() {
 type Fetcher struct {
 	ctx    context.Context // of the files that it opens
 	s      *Store
-	c      *table.Cursor
+	c      *doctable.Cursor
 	parser *corpus.Parser
 	record corpus.Record
 	raw    []byte
@@ -347,7 +347,7 @@ func (f *Fetcher) Text(doc uint32) ([]byte, error) {
 
 // Changed returns the error for a document whose record is no longer what was read first.
 func (f *Fetcher) Changed(doc uint32) error {
-	return table.Changed(f.s.Table.Sources[f.s.Table.FileOf(doc)].Label())
+	return doctable.Changed(f.s.Table.Sources[f.s.Table.FileOf(doc)].Label())
 }
 
 // Raw returns the record of a document unchanged from its file, valid as for Text.
@@ -371,10 +371,10 @@ func (f *Fetcher) read(doc uint32) (raw []byte, layout corpus.Layout, own bool, 
 }
 
 // readSpooled returns a record of a source that cannot be read in place; it was kept or spooled.
-func (f *Fetcher) readSpooled(file int, doc uint32, d *table.Document) (raw []byte, l corpus.Layout, own bool, err error) {
+func (f *Fetcher) readSpooled(file int, doc uint32, d *doctable.Document) (raw []byte, l corpus.Layout, own bool, err error) {
 	kept := f.s.Kept.Record(file, d.Offset(), d.Length)
 	if kept == nil && !f.s.has(doc) {
-		return nil, l, false, table.Changed(f.s.Table.Sources[file].Label()) // spooling has found an earlier end of the file
+		return nil, l, false, doctable.Changed(f.s.Table.Sources[file].Label()) // spooling has found an earlier end of the file
 	}
 	if l, err = f.s.Layouts.Find(f.ctx, file, f.s.Table.Sources[file], f.s.Corpus); err != nil || kept != nil {
 		return kept, l, false, err
@@ -385,7 +385,7 @@ func (f *Fetcher) readSpooled(file int, doc uint32, d *table.Document) (raw []by
 }
 
 // readInPlace returns a record of a plain file.
-func (f *Fetcher) readInPlace(file int, d *table.Document) (raw []byte, l corpus.Layout, own bool, err error) {
+func (f *Fetcher) readInPlace(file int, d *doctable.Document) (raw []byte, l corpus.Layout, own bool, err error) {
 	if file != f.file {
 		f.Close()
 		opened, err := corpus.Open(f.ctx, f.s.Table.Sources[file], f.s.Corpus)
@@ -401,9 +401,9 @@ func (f *Fetcher) readInPlace(file int, d *table.Document) (raw []byte, l corpus
 
 // readWindow returns a record of the open file through the window, and whether it may be
 // overwritten.
-func (f *Fetcher) readWindow(at io.ReaderAt, d *table.Document) (raw []byte, own bool, err error) {
+func (f *Fetcher) readWindow(at io.ReaderAt, d *doctable.Document) (raw []byte, own bool, err error) {
 	if at == nil {
-		return nil, false, table.Changed(f.open.Source().Label()) // it is no longer a regular file
+		return nil, false, doctable.Changed(f.open.Source().Label()) // it is no longer a regular file
 	}
 	start, end := d.Offset(), d.Offset()+int64(d.Length)
 	if start < f.windowAt || end > f.windowAt+int64(len(f.window)) {
@@ -417,7 +417,7 @@ func (f *Fetcher) readWindow(at io.ReaderAt, d *table.Document) (raw []byte, own
 		f.window = f.window[:n]
 		if n < int(d.Length) {
 			if errors.Is(err, io.EOF) {
-				return nil, false, table.Changed(f.open.Source().Label())
+				return nil, false, doctable.Changed(f.open.Source().Label())
 			}
 			return nil, false, err
 		}

@@ -6,8 +6,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/dedup/internal/graph"
-	"github.com/alike-dev/alike/dedup/internal/table"
 	"github.com/alike-dev/alike/internal/extsort"
 )
 
@@ -45,7 +45,7 @@ func AnyFamily(t *rapid.T) *Family {
 }
 
 // Table returns a table of the documents, each with a set of one feature.
-func (g *Family) Table(t T) *table.Table {
+func (g *Family) Table(t T) *doctable.Table {
 	docs := make([]Doc, g.Docs)
 	for doc := range docs {
 		docs[doc].TextSize, docs[doc].Features, docs[doc].Length, docs[doc].Set = g.Lengths[doc], 1, 1, []uint64{7}

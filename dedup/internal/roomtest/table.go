@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/corpus"
-	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/recipe"
@@ -14,7 +14,7 @@ import (
 
 // Doc is a document of a table made by hand.
 type Doc struct {
-	table.Document
+	doctable.Document
 	ID        string
 	Keys      []uint64
 	Hashes    []uint32 // of features
@@ -25,9 +25,9 @@ type Doc struct {
 // Table returns a table in memory of documents; the first ones are references. All have
 // as many keys, and as long signatures, as the first one. It has feature sets if sets says
 // so.
-func Table(t T, references int, sets bool, docs []Doc) *table.Table {
+func Table(t T, references int, sets bool, docs []Doc) *doctable.Table {
 	t.Helper()
-	o := table.Options{
+	o := doctable.Options{
 		Sources: []corpus.Source{{Path: "references.jsonl"}, {Path: "inputs.jsonl"}}, References: 1,
 		Space: scratch.New(scratch.Options{Threads: 1}), SegmentBytes: math.MaxInt64,
 	}
@@ -37,7 +37,7 @@ func Table(t T, references int, sets bool, docs []Doc) *table.Table {
 	if len(docs) > 0 {
 		o.Keys, o.Words = len(docs[0].Keys), len(docs[0].Signature)
 	}
-	b := table.NewBuilder(o)
+	b := doctable.NewBuilder(o)
 	f := b.NewFiller()
 	for file, of := range [][]Doc{docs[:references], docs[references:]} {
 		block := f.Begin(file, 0, 0)
@@ -91,7 +91,7 @@ func Sets(rng *rand.Rand, n, most, vocabulary int) (docs []Doc) {
 			slices.Sort(set)
 			set = slices.Compact(set)
 		}
-		docs = append(docs, Doc{Document: table.Document{Features: uint32(len(set)), Length: 1}, Set: set})
+		docs = append(docs, Doc{Document: doctable.Document{Features: uint32(len(set)), Length: 1}, Set: set})
 	}
 	return docs
 }

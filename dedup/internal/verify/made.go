@@ -7,8 +7,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/alike-dev/alike/dedup/internal/bitset"
 	"github.com/alike-dev/alike/dedup/internal/graph"
+	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/extsort"
 )
 
@@ -37,7 +37,7 @@ const madeChunk = 64
 
 // makeSets makes the sets of all documents in pairs.
 func (v *Options) makeSets(ctx context.Context, pairs *extsort.Sorted) error {
-	wanted := bitset.New(v.Records.Table.Docs)
+	wanted := bitset.New[uint32](v.Records.Table.Docs)
 	err := pairs.Visit(func(e extsort.Entry) error {
 		p := graph.PairOf(e.Key)
 		wanted.Add(p.A)

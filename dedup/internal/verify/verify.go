@@ -9,11 +9,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/alike-dev/alike/dedup/internal/bitset"
+	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/dedup/internal/graph"
 	"github.com/alike-dev/alike/dedup/internal/meter"
 	"github.com/alike-dev/alike/dedup/internal/reread"
-	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/distinct"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/resume"
@@ -57,10 +57,10 @@ type unit struct {
 // Query says what to verify.
 type Query struct {
 	Pairs *extsort.Sorted
-	Votes uint64     // that a pair needs
-	Known bitset.Set // documents all of whose pairs with each other are known; nil: none
-	Rate  bool       // every pair gets its similarity, not only those that reach the threshold
-	Kind  string     // of the notes on progress; "": none
+	Votes uint64             // that a pair needs
+	Known bitset.Set[uint32] // documents all of whose pairs with each other are known; nil: none
+	Rate  bool               // every pair gets its similarity, not only those that reach the threshold
+	Kind  string             // of the notes on progress; "": none
 }
 
 // Pairs computes the similarities of pairs of representatives. It returns the edges among them, and
@@ -171,8 +171,8 @@ type cutter struct {
 	v     *Options
 	in    *extsort.Reader
 	votes uint64
-	known bitset.Set
-	docs  *table.Cursor
+	known bitset.Set[uint32]
+	docs  *doctable.Cursor
 	skip  int64 // pairs to skip
 	done  int64 // pairs processed
 	ended bool
@@ -259,7 +259,7 @@ type worker struct {
 	edges    *extsort.Appender
 	maker    *recipe.SetMaker
 	fetch    *reread.Fetcher // nil: no records are read
-	a, b     *table.Cursor
+	a, b     *doctable.Cursor
 	docs     []uint32 // distinct documents of the unit, ascending
 	sorted   bool     // whether the arena has sets, or features as they are in the text
 	arena    []uint64 // of the documents, one after the other

@@ -11,10 +11,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/alike-dev/alike/dedup/internal/bitset"
 	"github.com/alike-dev/alike/dedup/internal/graph"
 	"github.com/alike-dev/alike/dedup/internal/reread"
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
+	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/journal"
@@ -56,7 +56,7 @@ func TestVerifiedPairsHaveTheirExactSimilarity(t *testing.T) {
 			Pairs: roomtest.Sorted(t, pairs), Votes: rapid.Uint64Range(0, 3).Draw(t, "votes"), Rate: rapid.Bool().Draw(t, "rate"),
 		}
 		if rapid.Bool().Draw(t, "some are known") {
-			what.Known = bitset.New(len(docs))
+			what.Known = bitset.New[uint32](len(docs))
 			for doc := range uint32(len(docs)) {
 				if rapid.Bool().Draw(t, "known") {
 					what.Known.Add(doc)

@@ -16,7 +16,7 @@ import (
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/clusters"
-	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/measure"
@@ -39,9 +39,9 @@ func (o *Folder) rows(name string, header []string, fill func(write func(row ...
 }
 
 // writeRemoved writes removed.csv: id,kept_id,similarity in input order.
-func (o *Folder) writeRemoved(ctx context.Context, t *table.Table, c *clusters.Result) error {
+func (o *Folder) writeRemoved(ctx context.Context, t *doctable.Table, c *clusters.Result) error {
 	return o.rows(RemovedFile, []string{"id", "kept_id", "similarity"}, func(write func(row ...string)) error {
-		removed, kept := t.Scanner(), table.Namer{Cursor: t.Cursor()}
+		removed, kept := t.Scanner(), doctable.Namer{Cursor: t.Cursor()}
 		similarities := extsort.NewLookup(c.Similarities)
 		known := newKnownRows(t, write)
 		err := c.Removed.Visit(func(e extsort.Entry) error {
@@ -65,14 +65,14 @@ func (o *Folder) writeRemoved(ctx context.Context, t *table.Table, c *clusters.R
 // knownRows writes the rows of documents that are like one of NewTo.Known: their values are the
 // similarity, eight bytes, and the name of that document.
 type knownRows struct {
-	t      *table.Table
-	c      *table.Cursor
+	t      *doctable.Table
+	c      *doctable.Cursor
 	labels map[string]bool // of the sources
 	doc    uint32          // the next one
 	write  func(row ...string)
 }
 
-func newKnownRows(t *table.Table, write func(row ...string)) *knownRows {
+func newKnownRows(t *doctable.Table, write func(row ...string)) *knownRows {
 	k := &knownRows{t: t, c: t.Scanner(), labels: map[string]bool{}, write: write}
 	for i := range t.Sources {
 		k.labels[t.Sources[i].Label()] = true
@@ -108,7 +108,7 @@ func (k *knownRows) upTo(doc uint32) error {
 		}
 		similarity, name := math.Float64frombits(binary.LittleEndian.Uint64(value)), string(value[8:])
 		if k.isPlace(name) {
-			name = table.IndexPrefix + name // the document at that place is another one
+			name = doctable.IndexPrefix + name // the document at that place is another one
 		}
 		k.write(k.c.ID(k.doc), name, string(measure.AppendSimilarity(nil, similarity)))
 	}
@@ -124,7 +124,7 @@ func (o *Folder) writeClusters(ctx context.Context, of *Options) error {
 		header = append(header, "probability")
 	}
 	return o.rows(ClustersFile, header, func(write func(row ...string)) error {
-		docs, labels := of.Table.Scanner(), table.Namer{Cursor: of.Table.Cursor()}
+		docs, labels := of.Table.Scanner(), doctable.Namer{Cursor: of.Table.Cursor()}
 		return of.Clusters.Labels.Visit(func(e extsort.Entry) error {
 			row := []string{docs.ID(uint32(e.Key)), labels.ID(uint32(e.Value))}
 			if of.Records {

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/alike-dev/alike/corpus"
-	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/vfs"
@@ -197,7 +197,7 @@ func (k *keptWriter) copyLong(job copyJob, start, length int64, buf *[]byte) err
 func (f *outputFile) readAt(p []byte, start int64) error {
 	_, err := f.in.ReaderAt().ReadAt(p, start)
 	if errors.Is(err, io.EOF) {
-		return table.Changed(f.source.Label())
+		return doctable.Changed(f.source.Label())
 	}
 	return err
 }

@@ -11,11 +11,11 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/alike-dev/alike/corpus"
-	"github.com/alike-dev/alike/dedup/internal/bitset"
 	"github.com/alike-dev/alike/dedup/internal/clusters"
+	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/dedup/internal/feed"
 	"github.com/alike-dev/alike/dedup/internal/meter"
-	"github.com/alike-dev/alike/dedup/internal/table"
+	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/resume"
@@ -33,7 +33,7 @@ type keptWriter struct {
 	Options
 	out     *Folder
 	opener  *feed.Opener
-	removed bitset.Set
+	removed bitset.Set[uint32]
 	before  map[int]written // what an earlier process has written
 	group   *errgroup.Group // of workers and uploads
 	uploads chan struct{}   // a place for each upload that is under way
@@ -67,14 +67,14 @@ func (k *keptWriter) keeps(doc uint32) bool {
 
 // Options say what to write.
 type Options struct {
-	Table    *table.Table
+	Table    *doctable.Table
 	Clusters *clusters.Result
 	Records  bool // clusters are of records, and have a column for their probability
 	// Probability returns that of a document's cluster, and whether it is known; nil: it never is.
 	Probability func(doc uint32) (p float64, known bool)
 	Corpus      corpus.Options
 	IDsOnly     bool                               // only the ids of kept documents are written
-	Wanted      bitset.Set                         // documents whose records Want gets, of files that are decoded for their copies; nil: none
+	Wanted      bitset.Set[uint32]                 // documents whose records Want gets, of files that are decoded for their copies; nil: none
 	Want        func(doc uint32, raw []byte) error // may be called by several goroutines at once
 	Space       *scratch.Space
 	Log         *resume.Log // nil: nothing is noted
@@ -122,7 +122,7 @@ func newKeptWriter(o Options, out *Folder) (*keptWriter, error) {
 		o.NoteBytes = noteBytes
 	}
 	k := &keptWriter{
-		Options: o, out: out, removed: bitset.New(o.Table.Docs), before: map[int]written{}, uploads: make(chan struct{}, uploadsAtOnce),
+		Options: o, out: out, removed: bitset.New[uint32](o.Table.Docs), before: map[int]written{}, uploads: make(chan struct{}, uploadsAtOnce),
 		room: newMemory(o.Space.Share(2)),
 	}
 	err := o.Clusters.Removed.Visit(func(e extsort.Entry) error {

@@ -1,6 +1,6 @@
-// Package table cuts tables of separated values into records, and records into cells: CSV, whose columns are separated
+// Package delimited cuts tables of separated values into records, and records into cells: CSV, whose columns are separated
 // by commas or by the character that Delimiter finds, and TSV.
-package table
+package delimited
 
 import (
 	"bytes"

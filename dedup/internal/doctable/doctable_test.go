@@ -1,4 +1,4 @@
-package table
+package doctable
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/corpus"
-	"github.com/alike-dev/alike/dedup/internal/bitset"
+	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/vfs/vfstest"
 )
@@ -285,7 +285,7 @@ func checkPlaces(t *rapid.T, table *Table) {
 
 // checkColumns compares what goes through whole segments.
 func checkColumns(t *rapid.T, table *Table, docs []plainDocument) {
-	seen := bitset.New(table.Docs)
+	seen := bitset.New[uint32](table.Docs)
 	keys, hashes := make([]map[uint32]uint64, table.bands), map[uint32][]uint32{}
 	for band := range keys {
 		keys[band] = map[uint32]uint64{}

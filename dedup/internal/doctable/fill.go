@@ -1,4 +1,4 @@
-package table
+package doctable
 
 import (
 	"cmp"

@@ -1,4 +1,4 @@
-// Package table is a hash table in memory, from the keys of documents' signatures to the slots of the
+// Package keytable is a hash table in memory, from the keys of documents' signatures to the slots of the
 // documents. A slot is a document's number in the order of arrival.
 //
 // One goroutine at a time writes. Any number of goroutines read at the same time, without a lock. Documents
@@ -21,7 +21,7 @@
 // of another key with probability n/2⁴⁴ at most; callers verify the candidates.
 //
 // An entry has 8 bytes. Shards are filled to between 50 and 80 percent.
-package table
+package keytable
 
 import (
 	"cmp"

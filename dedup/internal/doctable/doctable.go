@@ -1,4 +1,4 @@
-package table
+package doctable
 
 import (
 	"cmp"
@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/corpus"
-	"github.com/alike-dev/alike/dedup/internal/bitset"
+	"github.com/alike-dev/alike/internal/bitset"
 )
 
 // Block is a run of documents of one file, with the problems found there: a block of the input, or
@@ -87,11 +87,11 @@ type Table struct {
 	segments []*segment
 	parts    []part
 	Blocks   []Block
-	Skipped  bitset.Set // documents found unusable after they were read
-	Known    bitset.Set // documents like one of NewTo.Known; nil: none, or Known is not set
+	Skipped  bitset.Set[uint32] // documents found unusable after they were read
+	Known    bitset.Set[uint32] // documents like one of NewTo.Known; nil: none, or Known is not set
 	// ByPlace has the references that are named by their places, because inputs have their names;
 	// nil: none.
-	ByPlace bitset.Set
+	ByPlace bitset.Set[uint32]
 }
 
 // Counts tells whether a document is neither skipped nor known: only then can it be similar to
@@ -126,7 +126,7 @@ func (t *Table) number() error {
 		}
 	}
 	t.Docs = int(docs)
-	t.Skipped = bitset.New(t.Docs)
+	t.Skipped = bitset.New[uint32](t.Docs)
 	return nil
 }
 

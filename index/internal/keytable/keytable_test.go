@@ -1,4 +1,4 @@
-package table
+package keytable
 
 import (
 	"math/rand/v2"
