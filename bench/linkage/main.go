@@ -2,10 +2,12 @@
 // prints the quality of the decision that alike makes without labels:
 //
 //	go run ./bench/linkage -data ../shared/data [-folders DIR,…] [-only NAME]
+//	go run ./bench/linkage -program PROGRAM [-match RULE,…] [-changed]
 //
 // Each line has the true matches, F1 at the best threshold on the probability, F1 of the
 // decision, and precision and recall: true/estimated, from the least to the most. "named" is the precision of the
 // links of which the truth names a record: where it lacks matches, the true precision is between the two.
+// With -program, the built program is run over more tables: see measureProgram.
 package main
 
 import (
@@ -33,10 +35,18 @@ func main() {
 	only := flag.String("only", "", "only variants whose name begins so")
 	plain := flag.Bool("plain", false, "only the tables as they are")
 	learns := flag.Bool("learn", false, "learn from a half of the truth, and from 50 labels of it, and measure on the other half")
+	program := flag.String("program", "", "run this program over the tables, pairs and clusters, and print a row of each run with what it expects and costs")
+	tools := flag.String("tools", "../shared/tools", "with -program: folder of scripts that make tables; empty: none")
+	matches := flag.String("match", "", "with -program: rules that two tables are joined by as well, such as mutual,one-to-one,best,all")
+	changed := flag.Bool("changed", false, "with -program: also tables with changes that must make no difference")
 	flag.Parse()
 	work, err := os.MkdirTemp("", "linkage")
 	check(err)
 	defer os.RemoveAll(work)
+	if *program != "" {
+		measureProgram(*program, *data, *tools, *folders, *only, split(*matches), *changed, work)
+		return
+	}
 	for _, v := range variants(*data, *folders, *plain || *learns) {
 		switch {
 		case !strings.HasPrefix(v.name, *only):
@@ -46,6 +56,11 @@ func main() {
 			v.run(work)
 		}
 	}
+}
+
+// split returns the words between commas.
+func split(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' })
 }
 
 func check(err error) {
@@ -99,10 +114,26 @@ func load(folder string) variant {
 	} else {
 		v.a, v.b = read(filepath.Join(folder, "tableA.csv")), read(filepath.Join(folder, "tableB.csv"))
 	}
-	for _, row := range read(filepath.Join(folder, "truth.csv"))[1:] {
-		v.truth = append(v.truth, [2]string{row[0], row[1]})
-	}
+	v.truth = pairsOf(read(filepath.Join(folder, "truth.csv")))
 	return v
+}
+
+// pairsOf returns the pairs of a truth: two ids a row, or an id and what it belongs to.
+func pairsOf(truth table) (pairs [][2]string) {
+	if second := strings.ToLower(truth[0][1]); second == "cluster" || second == "entity" {
+		of := map[string]string{}
+		for _, row := range truth[1:] {
+			of[row[0]] = row[1]
+		}
+		for p := range closed(of) {
+			pairs = append(pairs, p)
+		}
+		return pairs
+	}
+	for _, row := range truth[1:] {
+		pairs = append(pairs, [2]string{row[0], row[1]})
+	}
+	return pairs
 }
 
 // shared are the folders of the data below -data.
@@ -115,7 +146,7 @@ func variants(data, folders string, plain bool) (all []variant) {
 			from = append(from, filepath.Join(data, name))
 		}
 	}
-	for _, folder := range append(from, strings.FieldsFunc(folders, func(r rune) bool { return r == ',' })...) {
+	for _, folder := range append(from, split(folders)...) {
 		v := load(folder)
 		all = append(all, v)
 		switch {
@@ -172,15 +203,15 @@ func kept(truth [][2]string, dropA, dropB map[string]bool) [][2]string {
 
 // without removes a column.
 func (v variant) without(column string) variant {
-	cut := func(t table) table {
-		at := slices.Index(t[0], column)
-		var rows table
-		for _, row := range t {
-			rows = append(rows, slices.Delete(slices.Clone(row), at, at+1))
-		}
-		return rows
+	return variant{v.name + " without " + column, v.a.without(column), v.b.without(column), v.truth}
+}
+
+func (t table) without(column string) (rows table) {
+	at := slices.Index(t[0], column)
+	for _, row := range t {
+		rows = append(rows, slices.Delete(slices.Clone(row), at, at+1))
 	}
-	return variant{v.name + " without " + column, cut(v.a), cut(v.b), v.truth}
+	return rows
 }
 
 // renamed gives the columns of the right table other names and the reverse order.

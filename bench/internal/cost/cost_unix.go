@@ -3,6 +3,7 @@
 package cost
 
 import (
+	"os"
 	"runtime"
 	"syscall"
 	"time"
@@ -20,10 +21,18 @@ func Processor() time.Duration {
 }
 
 // PeakMemory returns the peak of the process's resident memory, in bytes.
-func PeakMemory() int64 {
-	if most := int64(usageOf().Maxrss); runtime.GOOS == "darwin" {
+func PeakMemory() int64 { return bytesOf(int64(usageOf().Maxrss)) }
+
+// bytesOf returns a peak of resident memory as the system tells it, in bytes.
+func bytesOf(most int64) int64 {
+	if runtime.GOOS == "darwin" {
 		return most
-	} else {
-		return most << 10
 	}
+	return most << 10
+}
+
+// Of returns the processor time of a process that has ended, user and system, and the peak of its resident memory, in bytes.
+func Of(p *os.ProcessState) (processor time.Duration, peak int64) {
+	u, _ := p.SysUsage().(*syscall.Rusage)
+	return p.UserTime() + p.SystemTime(), bytesOf(int64(u.Maxrss))
 }

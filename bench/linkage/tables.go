@@ -1,0 +1,282 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/alike-dev/alike/bench/internal/cost"
+	"github.com/alike-dev/alike/bench/internal/scoring"
+)
+
+// made are tables that the scripts of -tools make: script, arguments around the folder, and the tables of each result.
+var made = []struct {
+	name, script, size, seed string
+	tables                   []string
+}{
+	{"households", "households.py", "20000", "7", []string{"table.csv"}},
+	{"households a×b", "households.py", "20000", "7", []string{"a.csv", "b.csv"}},
+	{"households -register", "households.py", "20000", "7", []string{"table.csv", "-register"}},
+	{"persons 10⁴", "persons.py", "10000", "1", []string{"table.csv"}},
+}
+
+// real are the folders of data that programs are measured by.
+var real = []string{
+	"dedup_historical_50k", "er_transactions", "dedup_musicbrainz_20k", "dedup_cora", "dedup_febrl1",
+	"dedup_splink_fake1000", "er_abt_buy_full", "er_dblp_acm", "er_febrl4", "er_restaurants",
+}
+
+// measureProgram runs a program over all tables, and prints a row of each run: the quality of pairs and clusters beside what
+// the program expects, processor seconds and peak memory.
+func measureProgram(program, data, tools, folders, only string, rules []string, changed bool, work string) {
+	fmt.Println("| table | pairs P | R | F1 | says P | says R | clusters P | R | F1 | B³ | largest | cpu s | MiB |")
+	fmt.Println("|---|--:|--:|--:|---|---|--:|--:|--:|--:|--:|--:|--:|")
+	run := func(v variant) {
+		all := []variant{v}
+		if changed {
+			all = append(all, v.changes()...)
+		}
+		for _, v := range all {
+			runs := []string{""}
+			if v.b != nil {
+				runs = append(runs, rules...)
+			}
+			for _, rule := range runs {
+				v.measure(program, rule, work)
+			}
+		}
+	}
+	wanted := func(name string) bool {
+		return strings.HasPrefix(strings.TrimPrefix(strings.TrimPrefix(name, "dedup_"), "er_"), only)
+	}
+	for _, name := range real {
+		if data != "" && wanted(name) {
+			run(load(filepath.Join(data, name)))
+		}
+	}
+	for _, folder := range split(folders) {
+		if wanted(filepath.Base(folder)) {
+			run(load(folder))
+		}
+	}
+	for _, m := range made {
+		if tools != "" && wanted(m.name) {
+			folder := filepath.Join(work, m.script+m.size+m.seed)
+			if _, err := os.Stat(folder); err != nil {
+				check(exec.Command("python3", filepath.Join(tools, m.script), m.size, folder, m.seed).Run())
+			}
+			run(loadMade(m.name, folder, m.tables))
+		}
+	}
+}
+
+// loadMade reads one or two tables of a folder, with the truth; "-NAME" drops a column.
+func loadMade(name, folder string, tables []string) variant {
+	v := variant{name: name, a: read(filepath.Join(folder, tables[0])), truth: pairsOf(read(filepath.Join(folder, "truth.csv")))}
+	if len(tables) == 1 {
+		return v
+	}
+	if column, ok := strings.CutPrefix(tables[1], "-"); ok {
+		v.a = v.a.without(column)
+		return v
+	}
+	v.b = read(filepath.Join(folder, tables[1]))
+	inA, inB := v.a.ids(), v.b.ids()
+	var across [][2]string
+	for _, t := range v.truth {
+		switch {
+		case inA[t[0]] && inB[t[1]]:
+			across = append(across, t)
+		case inA[t[1]] && inB[t[0]]:
+			across = append(across, [2]string{t[1], t[0]})
+		}
+	}
+	v.truth = across
+	return v
+}
+
+func (t table) ids() map[string]bool {
+	of := map[string]bool{}
+	for _, row := range t[1:] {
+		of[row[0]] = true
+	}
+	return of
+}
+
+// changes returns variants that must make no difference: another order of rows, the sides the other way round, a column that is
+// made of others and one that stands there twice.
+func (v variant) changes() []variant {
+	reversed := v
+	reversed.name += " reversed"
+	reversed.a = v.a.reversed()
+	all := []variant{reversed}
+	if v.b != nil {
+		swapped := variant{name: v.name + " swapped", a: v.b, b: v.a}
+		for _, t := range v.truth {
+			swapped.truth = append(swapped.truth, [2]string{t[1], t[0]})
+		}
+		all = append(all, swapped)
+	}
+	for what, of := range map[string]func(table) table{"joined": table.joined, "twice": table.twice} {
+		w := v
+		w.name += " " + what
+		if w.a = of(v.a); v.b != nil {
+			w.b = of(v.b)
+		}
+		all = append(all, w)
+	}
+	return all
+}
+
+func (t table) reversed() table {
+	rows := slices.Clone(t)
+	slices.Reverse(rows[1:])
+	return rows
+}
+
+// joined adds a column of the first two after the id.
+func (t table) joined() table {
+	return t.with("both", func(row []string) string { return strings.TrimSpace(row[1] + " " + row[2]) })
+}
+
+// twice adds a copy of the second column after the id.
+func (t table) twice() table { return t.with("again", func(row []string) string { return row[2] }) }
+
+func (t table) with(name string, value func(row []string) string) (rows table) {
+	if len(t[0]) < 4 { // two columns and both joined are one table of one column
+		return t
+	}
+	for i, row := range t {
+		of := name
+		if i > 0 {
+			of = value(row)
+		}
+		rows = append(rows, append(slices.Clone(row), of))
+	}
+	return rows
+}
+
+// said is what a program writes about its links.
+type said struct {
+	Precision [2]float64 `json:"expected_precision"`
+	Recall    [2]float64 `json:"expected_recall"`
+}
+
+// measure runs a program, with a match rule if one is given, and prints a row.
+func (v variant) measure(program, rule, work string) {
+	c := v.config(work)
+	links, clusters, summary := filepath.Join(work, "links.csv"), filepath.Join(work, "clusters.csv"), filepath.Join(work, "summary.json")
+	args := []string{"join", c.Left, c.Right}
+	if c.Right == "" {
+		args = []string{"pairs", c.Left, "--records", "--clusters", clusters}
+	}
+	args = append(args, "-o", links, "--summary", summary, "--quiet")
+	if rule != "" {
+		args = append(args, "--match", rule)
+	}
+	for _, f := range []string{links, clusters, summary} {
+		if err := os.Remove(f); err != nil && !errors.Is(err, os.ErrNotExist) {
+			check(err)
+		}
+	}
+	run := exec.Command(program, args...)
+	run.Stderr = os.Stderr
+	check(run.Run())
+	var says said
+	text, err := os.ReadFile(summary)
+	check(err)
+	check(json.Unmarshal(text, &says))
+
+	truth := map[[2]string]bool{}
+	for _, t := range v.truth {
+		truth[v.key([]byte(t[0]), []byte(t[1]))] = true
+	}
+	if v.b == nil {
+		truth = closed(v.clusters())
+	}
+	right, n := 0, 0
+	check(scoring.EachRow(links, 2, func(row []string) error {
+		if n++; truth[v.key([]byte(row[0]), []byte(row[1]))] {
+			right++
+		}
+		return nil
+	}))
+	p, r := scoring.Ratio(right, n), scoring.Ratio(right, len(truth))
+	fmt.Printf("| %s | %.3f | %.3f | **%.3f** | %s | %s | ", strings.TrimSpace(v.name+" "+rule), p, r, f1(p, r), verdict(says.Precision, p), verdict(says.Recall, r))
+	if v.b == nil {
+		fmt.Print(v.scoreClusters(clusters))
+	} else {
+		fmt.Print("| | | | ")
+	}
+	took, peak := cost.Of(run.ProcessState)
+	fmt.Printf("| %.1f | %d |\n", took.Seconds(), peak>>20)
+}
+
+// verdict says a range, and whether it holds the truth: within 0.05 of it, or unknown, as it is wider than 0.3.
+func verdict(says [2]float64, truth float64) string {
+	what := "no"
+	switch {
+	case says[1]-says[0] > 0.3:
+		what = "unknown"
+	case says[0]-0.05 <= truth && truth <= says[1]+0.05:
+		what = "yes"
+	}
+	return fmt.Sprintf("%.2f–%.2f %s", says[0], says[1], what)
+}
+
+func f1(p, r float64) float64 { return 2 * p * r / max(p+r, math.SmallestNonzeroFloat64) }
+
+// closed returns all pairs of records that share an entity.
+func closed(of map[string]string) map[[2]string]bool {
+	members := map[string][]string{}
+	for id, entity := range of {
+		members[entity] = append(members[entity], id)
+	}
+	pairs := map[[2]string]bool{}
+	for _, ids := range members {
+		slices.Sort(ids)
+		for i, a := range ids {
+			for _, b := range ids[i+1:] {
+				pairs[[2]string{a, b}] = true
+			}
+		}
+	}
+	return pairs
+}
+
+// scoreClusters returns precision, recall and F1 of the pairs within clusters, B³, and the sizes of the largest found and true one.
+func (v variant) scoreClusters(path string) string {
+	truth, got := v.clusters(), map[string]string{}
+	check(scoring.EachRow(path, 2, func(row []string) error { got[row[0]] = row[1]; return nil }))
+	type both struct{ got, true string }
+	size, sizeTrue, sizeBoth := map[string]float64{}, map[string]float64{}, map[both]float64{}
+	for id := range v.a.ids() {
+		t, g := cmp.Or(truth[id], "alone "+id), cmp.Or(got[id], "alone "+id)
+		size[g]++
+		sizeTrue[t]++
+		sizeBoth[both{g, t}]++
+	}
+	pairs := func(n float64) float64 { return n * (n - 1) / 2 }
+	var right, found, all, bp, br, largest, largestTrue, records float64
+	for b, n := range sizeBoth {
+		right += pairs(n)
+		bp += n * n / size[b.got]
+		br += n * n / sizeTrue[b.true]
+		records += n
+	}
+	for _, n := range size {
+		found, largest = found+pairs(n), max(largest, n)
+	}
+	for _, n := range sizeTrue {
+		all, largestTrue = all+pairs(n), max(largestTrue, n)
+	}
+	p, r := right/max(1, found), right/max(1, all)
+	return fmt.Sprintf("%.3f | %.3f | **%.3f** | %.3f | %.0f (%.0f) ", p, r, f1(p, r), f1(bp/records, br/records), largest, largestTrue)
+}
