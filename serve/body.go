@@ -17,18 +17,18 @@ var (
 // A pacedBody is the body of a request that must come at a least rate: a client may be behind it by the grace at most.
 // Only time in which the server waits for the client counts. After the server has begun to drain, reads fail.
 type pacedBody struct {
-	body    io.Reader
-	control *http.ResponseController
-	credit  time.Duration // before the body is too slow
-	limits  *Limits
-	now     func() time.Time
+	body        io.Reader
+	setDeadline func(time.Time) error // of reads; an error if there are none, or the connection has ended
+	credit      time.Duration         // before the body is too slow
+	limits      *Limits
+	now         func() time.Time
 
 	mu       sync.Mutex
 	draining bool
 }
 
-func newPacedBody(w http.ResponseWriter, body io.Reader, limits *Limits) *pacedBody {
-	return &pacedBody{body: body, control: http.NewResponseController(w), credit: limits.Grace, limits: limits, now: time.Now}
+func newPacedBody(setDeadline func(time.Time) error, body io.Reader, limits *Limits) *pacedBody {
+	return &pacedBody{body: body, setDeadline: setDeadline, credit: limits.Grace, limits: limits, now: time.Now}
 }
 
 // drain ends reading.
@@ -36,7 +36,7 @@ func (b *pacedBody) drain() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.draining = true
-	_ = b.control.SetReadDeadline(time.Unix(1, 0)) // a connection without deadlines ends with its client
+	_ = b.setDeadline(time.Unix(1, 0)) // a connection without deadlines ends with its client
 }
 
 // Read implements io.Reader.
@@ -47,7 +47,7 @@ func (b *pacedBody) Read(p []byte) (n int, err error) {
 		b.mu.Unlock()
 		return 0, errDraining
 	}
-	err = b.control.SetReadDeadline(begun.Add(b.credit))
+	err = b.setDeadline(begun.Add(b.credit))
 	b.mu.Unlock()
 	if err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return 0, err
@@ -59,7 +59,7 @@ func (b *pacedBody) Read(p []byte) (n int, err error) {
 	defer b.mu.Unlock()
 	switch {
 	case errors.Is(err, io.EOF):
-		_ = b.control.SetReadDeadline(time.Time{}) // the answer may take longer; an error is that of the connection
+		_ = b.setDeadline(time.Time{}) // the answer may take longer; an error is that of the connection
 	case err == nil && b.credit <= 0:
 		err = errSlow
 	case b.draining:
@@ -86,7 +86,7 @@ func readBody(w http.ResponseWriter, r *http.Request, limits *Limits, use func(b
 	if r.ContentLength > limits.Body {
 		return &http.MaxBytesError{Limit: limits.Body}
 	}
-	body := newPacedBody(w, http.MaxBytesReader(w, r.Body, limits.Body), limits)
+	body := newPacedBody(http.NewResponseController(w).SetReadDeadline, http.MaxBytesReader(w, r.Body, limits.Body), limits)
 	if _, err := b.ReadFrom(body); err != nil {
 		return err
 	}

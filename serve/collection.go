@@ -25,7 +25,7 @@ type collection struct {
 	index    *index.Index
 	sync     bool // answers wait for the disk
 
-	batches   sync.Pool // of *index.Batch, for checks
+	checkers  sync.Pool // of *checker
 	parsers   sync.Pool // of *parser
 	searchers sync.Pool // of *index.Searcher
 
@@ -34,7 +34,7 @@ type collection struct {
 
 func newCollection(name string, s settings, x *index.Index, sync bool) *collection {
 	c := &collection{name: name, settings: s, index: x, sync: sync}
-	c.batches.New = func() any { return x.NewCheck() }
+	c.checkers.New = func() any { return &checker{parser: newParser(s.Fields), batch: x.NewCheck()} }
 	c.parsers.New = func() any { return newParser(s.Fields) }
 	c.searchers.New = func() any { return x.NewSearcher() }
 	return c
@@ -51,16 +51,21 @@ func (c *collection) settle() error {
 // errConflict is the answer to a check of an id that another text has.
 var errConflict = &Problem{Status: http.StatusConflict, Field: idField, Detail: "is that of another text in the collection; PUT replaces it"}
 
-// check answers a request for one document; with add a new one is added.
-func (c *collection) check(body []byte, add bool) (answer []byte, err error) {
-	p := c.parsers.Get().(*parser)
-	defer c.parsers.Put(p)
-	var d document
-	if err := p.document(body, "", &d); err != nil {
-		return nil, err
+// A checker checks one document after the other. It belongs to one goroutine.
+type checker struct {
+	parser *parser
+	batch  *index.Batch
+	d      document
+}
+
+// check appends the answer to a request for one document; with add a new one is added.
+func (c *collection) check(dst, body []byte, add bool) (answer []byte, err error) {
+	k := c.checkers.Get().(*checker)
+	defer c.checkers.Put(k)
+	if err := k.parser.document(body, "", &k.d); err != nil {
+		return dst, err
 	}
-	b := c.batches.Get().(*index.Batch)
-	defer c.batches.Put(b)
+	b, d := k.batch, &k.d
 	b.Reset()
 	b.Add(d.Document)
 	var verdicts []index.Verdict
@@ -70,22 +75,22 @@ func (c *collection) check(body []byte, add bool) (answer []byte, err error) {
 		verdicts, err = c.index.Ask(b)
 	}
 	if err != nil {
-		return nil, err
+		return dst, err
 	}
 	var evidence []byte
 	if d.evidence {
-		if evidence, err = c.evidence(&d, &verdicts[0]); err != nil {
-			return nil, err
+		if evidence, err = c.evidence(d, &verdicts[0]); err != nil {
+			return dst, err
 		}
 	}
-	answer, ok := appendAnswer(nil, d.Columns[digestColumn], &verdicts[0], evidence)
+	dst, ok := appendAnswer(dst, d.Columns[digestColumn], &verdicts[0], evidence)
 	if !ok {
-		return nil, errConflict
+		return dst, errConflict
 	}
 	if add {
 		err = c.settle()
 	}
-	return answer, err
+	return dst, err
 }
 
 // replace adds a document under an id, in place of the one that has it.
@@ -264,25 +269,26 @@ func (c *collection) threshold(m measure.Measure, least float64) (t measure.Thre
 	return t, nil
 }
 
-// search answers a search.
-func (c *collection) search(body []byte) (answer []byte, err error) {
+// search appends the answer to a search.
+func (c *collection) search(dst, body []byte) (answer []byte, err error) {
 	p := c.parsers.Get().(*parser)
 	defer c.parsers.Put(p)
 	s, err := c.parseSearch(p, body)
 	if err != nil {
-		return nil, err
+		return dst, err
 	}
 	matches, err := c.find(&s)
 	if err != nil {
-		return nil, err
+		return dst, err
 	}
 	list := make([]found, 0, len(matches))
 	for _, m := range matches {
 		list = append(list, found{string(m.ID), m.Similarity, metadata(m.Columns), sharedOf(m.Passages)})
 	}
-	return marshal(struct {
+	out, err := marshal(struct {
 		Matches []found `json:"matches"`
 	}{list})
+	return append(dst, out...), err
 }
 
 // find searches.

@@ -46,7 +46,7 @@ func serveUntilKilled(dir string) error {
 		return err
 	}
 	fmt.Println("http://" + listener.Addr().String())
-	return s.HTTPServer().Serve(listener)
+	return s.Serve(listener)
 }
 
 // child is a server in a process of its own.

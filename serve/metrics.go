@@ -2,6 +2,7 @@ package serve
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -16,6 +17,7 @@ type metrics struct {
 	handler  http.Handler
 	requests *prometheus.HistogramVec
 	shed     prometheus.Counter
+	hot      map[*hotRoute]prometheus.Observer // of requests that got what they asked for
 }
 
 func newMetrics(s *Server) *metrics {
@@ -28,6 +30,10 @@ func newMetrics(s *Server) *metrics {
 			Name: "alike_http_requests_shed_total", Help: "Requests that were turned away before their body was read.",
 		}),
 	}
+	m.hot = map[*hotRoute]prometheus.Observer{}
+	for _, r := range slices.Concat(inCollection, beside) {
+		m.hot[r] = m.requests.WithLabelValues(r.pattern, strconv.Itoa(http.StatusOK))
+	}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(m.requests, m.shed, &collectionMetrics{s.store},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -37,6 +43,15 @@ func newMetrics(s *Server) *metrics {
 
 func (m *metrics) observe(route string, status int, took time.Duration) {
 	m.requests.WithLabelValues(route, strconv.Itoa(status)).Observe(took.Seconds())
+}
+
+// observeHot is observe of a hot route.
+func (m *metrics) observeHot(of *hotRoute, status int, took time.Duration) {
+	if status != http.StatusOK {
+		m.observe(of.pattern, status, took)
+		return
+	}
+	m.hot[of].Observe(took.Seconds())
 }
 
 // collectionMetrics are the numbers of collections as Prometheus collects them.

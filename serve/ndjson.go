@@ -52,7 +52,7 @@ func streamLines(w http.ResponseWriter, r *http.Request, drain context.Context, 
 	if err := control.EnableFullDuplex(); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err
 	}
-	body := newPacedBody(w, r.Body, limits)
+	body := newPacedBody(control.SetReadDeadline, r.Body, limits)
 	defer context.AfterFunc(drain, body.drain)()
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
@@ -140,7 +140,10 @@ func readLines(ctx context.Context, body io.Reader, limits *Limits, newWork func
 			ordered <- b // it has room for all blocks
 			turns <- struct{}{}
 			go func() {
-				b.err = guarded(func() { b.work.prepare(b.lines) })
+				b.err = guarded(func() error {
+					b.work.prepare(b.lines)
+					return nil
+				})
 				close(b.ready)
 				<-turns
 			}()
@@ -154,15 +157,15 @@ func readLines(ctx context.Context, body io.Reader, limits *Limits, newWork func
 	}
 }
 
-// guarded turns a panic into an error: one in a handler of net/http ends its request, and so does one of its lines.
-func guarded(work func()) (err error) {
+// guarded turns a panic into an error: one in a handler of net/http ends its request, and so does one of a front, or of
+// the lines of a body.
+func guarded(work func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("serve: panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	work()
-	return nil
+	return work()
 }
 
 // readBlock appends to a block what a read returns, and more until there is a whole line. It returns where the last

@@ -60,24 +60,38 @@ func asProblem(err error) (p *Problem, unexpected bool) {
 	return p, unexpected
 }
 
-// send sends the problem.
-func (p *Problem) send(w http.ResponseWriter) {
+// content returns the problem as JSON.
+func (p *Problem) content() []byte {
 	body, err := json.Marshal(p)
 	if err != nil {
 		panic("serve: a problem cannot be written: " + err.Error())
 	}
-	h := w.Header()
-	h.Set("Content-Type", problemType)
-	h.Set("Cache-Control", "no-store")
+	return append(body, '\n')
+}
+
+// headers returns the names and values of the headers that only problems have.
+func (p *Problem) headers() (all [][2]string) {
 	if p.retryAfter > 0 {
-		h.Set("Retry-After", strconv.Itoa(p.retryAfter))
+		all = append(all, [2]string{"Retry-After", strconv.Itoa(p.retryAfter)})
 	}
 	if p.allow != "" {
-		h.Set("Allow", p.allow)
+		all = append(all, [2]string{"Allow", p.allow})
 	}
 	if p.Status == http.StatusUnauthorized {
-		h.Set("WWW-Authenticate", "Bearer")
+		all = append(all, [2]string{"WWW-Authenticate", "Bearer"})
+	}
+	return all
+}
+
+// send sends the problem.
+func (p *Problem) send(w http.ResponseWriter) {
+	h := w.Header()
+	h.Del(durabilityHeader) // nothing is promised
+	h.Set("Content-Type", problemType)
+	h.Set("Cache-Control", "no-store")
+	for _, header := range p.headers() {
+		h.Set(header[0], header[1])
 	}
 	w.WriteHeader(p.Status)
-	_, _ = w.Write(append(body, '\n')) // the client has gone if this fails
+	_, _ = w.Write(p.content()) // the client has gone if this fails
 }

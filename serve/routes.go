@@ -76,16 +76,23 @@ func (c *call) admit(route *route) error {
 	if route.budget == nil {
 		return route.answer(c)
 	}
-	if c.failing.Load() {
-		return errDraining
-	}
-	done, err := route.budget(c.Server).take()
+	done, err := c.enter(route.budget)
 	if err != nil {
-		c.metrics.shed.Inc()
 		return err
 	}
 	defer done()
 	return route.answer(c)
+}
+
+// enter admits a request, which calls done at its end, or turns it away.
+func (s *Server) enter(of func(s *Server) *budget) (done func(), err error) {
+	if s.failing.Load() {
+		return nil, errDraining
+	}
+	if done, err = of(s).take(); err != nil {
+		s.metrics.shed.Inc()
+	}
+	return done, err
 }
 
 // need is an error unless a token has a right that depends on what is asked for.
@@ -133,6 +140,9 @@ func (c *call) answerBody(answer func(body []byte) ([]byte, error)) error {
 	})
 }
 
+// durabilityHeader says what an answer promises.
+const durabilityHeader = "Alike-Durability"
+
 // within calls use with the collection of the path.
 func (c *call) within(use func(of *collection) error) error {
 	of, done, err := c.store.use(c.r.PathValue("collection"))
@@ -140,7 +150,7 @@ func (c *call) within(use func(of *collection) error) error {
 		return err
 	}
 	defer done()
-	c.w.Header().Set("Alike-Durability", string(c.config.Durability))
+	c.w.Header().Set(durabilityHeader, string(c.config.Durability))
 	return use(of)
 }
 
@@ -175,7 +185,7 @@ func (c *call) sketch() error {
 		if c.r.URL.RawQuery != "" {
 			return unprocessable("query", "is for NDJSON and plain text; a body of JSON has the settings itself")
 		}
-		return c.answerBody(c.sketchers.sketch)
+		return c.answerBody(func(body []byte) ([]byte, error) { return c.sketchers.sketch(nil, body) })
 	}
 	k, err := c.sketchers.ofQuery(c.r.URL.Query())
 	if err != nil {
@@ -244,7 +254,7 @@ func (c *call) check() error {
 		}
 	}
 	return c.within(func(of *collection) error {
-		return c.answerBody(func(body []byte) ([]byte, error) { return of.check(body, add) })
+		return c.answerBody(func(body []byte) ([]byte, error) { return of.check(nil, body, add) })
 	})
 }
 
@@ -270,7 +280,7 @@ func (c *call) documents() error {
 		if kind == ndjson {
 			return streamLines(c.w, c.r, c.drain, &c.config.Limits, of.newCheckWork, of.settle)
 		}
-		return c.answerBody(func(body []byte) ([]byte, error) { return of.check(body, true) })
+		return c.answerBody(func(body []byte) ([]byte, error) { return of.check(nil, body, true) })
 	})
 }
 
@@ -301,7 +311,9 @@ func (c *call) deleteDocument() error {
 }
 
 func (c *call) search() error {
-	return c.within(func(of *collection) error { return c.answerBody(of.search) })
+	return c.within(func(of *collection) error {
+		return c.answerBody(func(body []byte) ([]byte, error) { return of.search(nil, body) })
+	})
 }
 
 func (c *call) stats() error {

@@ -2,11 +2,14 @@ package serve
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -33,16 +36,24 @@ func start(t testing.TB, c Config) *service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := httptest.NewUnstartedServer(nil)
-	h.Config = s.HTTPServer()
-	h.Start()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(listener) }()
 	t.Cleanup(func() {
-		h.Close()
-		if err := s.Close(); err != nil {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
+		defer cancel()
+		http.DefaultClient.CloseIdleConnections()
+		if err := errors.Join(s.Shutdown(ctx), s.Close()); err != nil {
+			t.Error(err)
+		}
+		if err := <-served; !errors.Is(err, http.ErrServerClosed) {
 			t.Error(err)
 		}
 	})
-	return &service{t: t, server: s, url: h.URL}
+	return &service{t: t, server: s, url: "http://" + listener.Addr().String()}
 }
 
 // do sends a request and returns its status and body.

@@ -3,6 +3,7 @@ package serve
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"mime"
@@ -61,6 +62,10 @@ type Server struct {
 	writes    *budget
 	pages     *budget
 
+	date   dated
+	http   *http.Server
+	fronts fronts
+
 	drain   context.Context // done when no more lines are read
 	drained context.CancelFunc
 	failing atomic.Bool // readiness, once the server drains
@@ -95,7 +100,7 @@ func New(c Config) (*Server, error) {
 		defer close(s.ended)
 		st.run(run)
 	}()
-	s.mux = s.routes()
+	s.mux, s.http = s.routes(), s.httpServer()
 	return s, nil
 }
 
@@ -132,12 +137,29 @@ func IsLoopback(address string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// HTTPServer returns the server of net/http for s, with the limits of headers and idle connections.
-func (s *Server) HTTPServer() *http.Server {
+// httpServer returns the server of net/http for s, with the limits of headers and idle connections.
+func (s *Server) httpServer() *http.Server {
 	return &http.Server{
-		Handler: s, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, WriteTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
-		ErrorLog: slog.NewLogLogger(s.config.Log.Handler(), slog.LevelDebug),
+		Handler: s, ReadHeaderTimeout: firstWait, IdleTimeout: idleWait, WriteTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
+		ErrorLog: slog.NewLogLogger(s.config.Log.Handler(), slog.LevelDebug), ConnContext: withHanded,
 	}
+}
+
+// Serve answers requests on a listener until Shutdown. Its error is then http.ErrServerClosed.
+func (s *Server) Serve(on net.Listener) error { return s.http.Serve(s.fronts.add(newFront(s, on))) }
+
+// Shutdown ends Serve: lines that were read are answered, requests under way too. Those that are not when the context
+// ends are cut, which is an error.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.Drain()
+	err := s.http.Shutdown(ctx)
+	if e := s.fronts.end(ctx); err == nil {
+		err = e
+	}
+	if err != nil {
+		err = errors.Join(fmt.Errorf("serve: requests were cut: %w", err), s.http.Close())
+	}
+	return err
 }
 
 // The types of bodies.
@@ -183,7 +205,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	s.metrics.observe(pattern, out.status(), time.Since(begun))
-	s.config.Log.Debug("request", "route", pattern, "status", out.status(), "seconds", time.Since(begun).Seconds())
+	if s.config.Log.Enabled(r.Context(), slog.LevelDebug) {
+		s.config.Log.Debug("request", "route", pattern, "status", out.status(), "seconds", time.Since(begun).Seconds())
+	}
 	if err != nil && !out.problem {
 		panic(http.ErrAbortHandler) // what was sent is not whole
 	}
@@ -199,6 +223,9 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) (pattern string,
 	handler, pattern := s.mux.Handler(r)
 	if pattern == "" {
 		return "none", s.noRoute(handler, r)
+	}
+	if returned(r) {
+		h.Set("Connection", "close")
 	}
 	call := &call{Server: s, w: w, r: r}
 	r = r.WithContext(context.WithValue(r.Context(), callKey{}, call))

@@ -175,6 +175,23 @@ func (f *flagSet) setJSON(name string, value json.RawMessage) error {
 	return f.set(name, word)
 }
 
+// setObject sets the settings of an object of JSON, leaving out other fields of it.
+func (f *flagSet) setObject(body []byte, others ...string) error {
+	all := map[string]json.RawMessage{}
+	if err := json.Unmarshal(body, &all); err != nil {
+		return badJSON(err)
+	}
+	for name, value := range all {
+		if slices.Contains(others, name) {
+			continue
+		}
+		if err := f.setJSON(name, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (f *flagSet) flag(name string) *pflag.Flag {
 	if strings.Contains(name, "-") || slices.Contains(fileFlags, name) {
 		return nil

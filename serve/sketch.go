@@ -78,42 +78,35 @@ func (s *sketchers) ofQuery(query url.Values) (*sketcher, error) {
 	return s.of("?"+query.Encode(), func(f *flagSet) error { return f.setQuery(query) })
 }
 
-// sketch answers a request for the fingerprint of one text: {"text", "id"?, settings}.
-func (s *sketchers) sketch(body []byte) (answer []byte, err error) {
-	all := map[string]json.RawMessage{}
-	if err := json.Unmarshal(body, &all); err != nil {
-		return nil, badJSON(err)
-	}
-	var p fastjson.Parser
-	o, err := p.ParseBytes(body)
+// sketch appends the answer to a request for the fingerprint of one text: {"text", "id"?, settings}.
+func (s *sketchers) sketch(dst, body []byte) (answer []byte, err error) {
+	p := parsers.Get().(*fastjson.Parser)
+	defer parsers.Put(p)
+	v, err := p.ParseBytes(body)
 	if err != nil {
-		return nil, badJSON(err)
+		return dst, badJSON(err)
 	}
-	id, text, err := idAndText(o)
+	id, text, err := idAndText(v)
 	if err != nil {
-		return nil, err
+		return dst, err
 	}
-	delete(all, idField)
-	delete(all, textField)
-	key, err := json.Marshal(all)
-	if err != nil {
-		return nil, err
-	}
-	k, err := s.of(string(key), func(f *flagSet) error {
-		for name, value := range all {
-			if err := f.setJSON(name, value); err != nil {
-				return err
-			}
+	var key []byte // the settings as they are written
+	v.GetObject().Visit(func(name []byte, value *fastjson.Value) {
+		if n := string(name); n != idField && n != textField {
+			key = append(value.MarshalTo(append(appendQuoted(key, name), ':')), ',')
 		}
-		return nil
 	})
+	k, err := s.of(string(key), func(f *flagSet) error { return f.setObject(body, idField, textField) })
 	if err != nil {
-		return nil, err
+		return dst, err
 	}
 	m := k.makers.Get().(*recipe.Maker)
 	defer k.makers.Put(m)
-	return k.append(nil, m, id, text), nil
+	return k.append(dst, m, id, text), nil
 }
+
+// parsers are for bodies that are not documents.
+var parsers = sync.Pool{New: func() any { return new(fastjson.Parser) }}
 
 // idAndText returns the fields of a text to be fingerprinted; id is nil if there is none.
 func idAndText(v *fastjson.Value) (id, text []byte, err error) {

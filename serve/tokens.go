@@ -69,9 +69,9 @@ func (t *Tokens) Set(text string) error {
 	return nil
 }
 
-// find returns the token of a request. It takes the same time whichever token it is, and if it is none.
-func (t *Tokens) find(r *http.Request) (found token, ok bool) {
-	given, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+// find returns the token of a header. It takes the same time whichever token it is, and if it is none.
+func (t *Tokens) find(authorization string) (found token, ok bool) {
+	given, _ := strings.CutPrefix(authorization, "Bearer ")
 	digest := sha256.Sum256([]byte(given))
 	at := -1
 	list := *t.list.Load()
@@ -86,10 +86,15 @@ func (t *Tokens) find(r *http.Request) (found token, ok bool) {
 
 // allow is an error unless the request has a right in a collection. Without tokens all is allowed.
 func (t *Tokens) allow(r *http.Request, right Right, collection string) error {
+	return t.allowToken(r.Header.Get("Authorization"), right, collection)
+}
+
+// allowToken is allow by the value of the header Authorization.
+func (t *Tokens) allowToken(authorization string, right Right, collection string) error {
 	if t == nil || right == open {
 		return nil
 	}
-	found, ok := t.find(r)
+	found, ok := t.find(authorization)
 	if !ok {
 		return &Problem{Status: http.StatusUnauthorized, Detail: "needs a valid bearer token"}
 	}

@@ -167,21 +167,16 @@ const drainTime = 25 * time.Second
 
 // serveUntil serves until the context ends, and all requests have been answered.
 func serveUntil(ctx context.Context, s *serve.Server, listener net.Listener) error {
-	h := s.HTTPServer()
 	served := make(chan error, 1)
-	go func() { served <- h.Serve(listener) }()
+	go func() { served <- s.Serve(listener) }()
 	select {
 	case err := <-served:
 		return err
 	case <-ctx.Done():
 	}
-	s.Drain()
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 	defer cancel()
-	err := h.Shutdown(last)
-	if err != nil {
-		err = errors.Join(fmt.Errorf("requests were cut: %w", err), h.Close())
-	}
+	err := s.Shutdown(last)
 	if e := <-served; !errors.Is(e, http.ErrServerClosed) {
 		err = errors.Join(err, e)
 	}
