@@ -49,7 +49,7 @@ func DedupRecords(ctx context.Context, config Config, join JoinConfig, accept bo
 	join.Memory, config.Memory = config.Memory-config.Memory/4, config.Memory/4
 	if folder, ok := config.Work.(dedup.WorkFolder); ok {
 		join.Work, join.Fresh = folder.Path, folder.Fresh // the join takes most of the time
-		config.Work = nil
+		config.Work = dedup.FinderFolder(folder.Path)
 	}
 	join.Even = true  // what is removed is more likely a double than not
 	join.OnSkip = nil // the engine reads the same records and reports them

@@ -68,7 +68,7 @@ type Config struct {
 	Threads int   // 0: all processors
 	Memory  int64 // resident bytes of the process; 0: no ceiling. More data go to disk; see docs/architecture.md.
 	Timings bool  // Summary.Stages say how much time each stage's workers have spent
-	Work    Work  // WorkFolder or Unsynced; nil: data that go to disk are in a temporary folder
+	Work    Work  // WorkFolder, FinderFolder or Unsynced; nil: data that go to disk are in a temporary folder
 	OnError OnError
 
 	// OnSkip, when set, is called for every bad record, in input order.

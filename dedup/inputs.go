@@ -1,6 +1,7 @@
 package dedup
 
 import (
+	"cmp"
 	"context"
 	"io/fs"
 	"os"
@@ -9,7 +10,6 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/bucketurl"
-	"github.com/alike-dev/alike/internal/journal"
 	"github.com/alike-dev/alike/internal/noclobber"
 	"github.com/alike-dev/alike/internal/resume"
 	"github.com/alike-dev/alike/internal/setting"
@@ -42,7 +42,7 @@ func (in *inputs) decodedAgain() bool {
 func (c *settings) files() noclobber.Files {
 	f := noclobber.Files{
 		Output:  noclobber.Folder{Path: c.Output, Names: write.OwnedNames()},
-		Work:    noclobber.Folder{Path: c.Folder, Names: append(slices.Clone(journal.Names), resume.FilesFolder)},
+		Work:    noclobber.Folder{Path: cmp.Or(c.Folder, c.Finder), Names: resume.Names()},
 		Written: c.Outputs, Inputs: slices.Concat(c.Inputs, c.Against, c.With), Read: c.Reads, Stdin: c.Corpus.Stdin != nil,
 	}
 	if c.Known != nil {

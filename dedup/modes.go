@@ -94,7 +94,7 @@ type OnePerCluster struct {
 // LSH or Bands; LSH is the default.
 type NewTo struct{ Known Known }
 
-// Work says what happens to data that go to disk, and to finished work: WorkFolder or Unsynced.
+// Work says what happens to data that go to disk, and to finished work: WorkFolder, FinderFolder or Unsynced.
 type Work interface{ work(*modes) }
 
 // WorkFolder is a folder for data that go to disk. A run that ends before it has succeeded leaves its
@@ -103,6 +103,10 @@ type WorkFolder struct {
 	Path  string
 	Fresh bool // start over, whatever the folder holds
 }
+
+// FinderFolder is the work folder of what finds the links of a run ByLinks. The run puts nothing there, and neither
+// reads nor writes anything that is there.
+type FinderFolder string
 
 // Unsynced does not wait until outputs are on disk. Run ends sooner, and a power failure within some
 // seconds may damage or lose the output, without a sign.
@@ -128,6 +132,7 @@ type modes struct {
 	Star          bool
 	Known         Known
 	Folder        string
+	Finder        string // a FinderFolder
 	Fresh         bool
 	NoSync        bool
 }
@@ -162,8 +167,9 @@ func (b Bands) candidates(m *modes) { m.Method, m.Banding = MethodLSH, lsh.Param
 func (o OnePerCluster) survivors(m *modes) { m.Keep, m.Star = o.Keep, o.Star }
 func (n NewTo) survivors(m *modes)         { m.Known = n.Known }
 
-func (f WorkFolder) work(m *modes) { m.Folder, m.Fresh = f.Path, f.Fresh }
-func (Unsynced) work(m *modes)     { m.NoSync = true }
+func (f WorkFolder) work(m *modes)   { m.Folder, m.Fresh = f.Path, f.Fresh }
+func (f FinderFolder) work(m *modes) { m.Finder = string(f) }
+func (Unsynced) work(m *modes)       { m.NoSync = true }
 
 // Links are the pairs of records that belong together, decided outside the run (see ByLinks).
 // Records are numbered from 0 in input order, without those that cannot be read.

@@ -269,6 +269,7 @@ var harmless = map[string]string{
 	"Memory":           "results are the same for any amount",
 	"Timings":          "measures only",
 	"Folder":           "where the journal itself is",
+	"Finder":           "the run puts nothing there",
 	"Fresh":            "removes the journal",
 	"NoSync":           "not with a folder to go on from",
 	"OnSkip":           "is told only",

@@ -269,6 +269,9 @@ func (f *dedupFlags) runRecords(cmd *cobra.Command, args []string) error {
 	if c.Timings {
 		c.Outputs = append(c.Outputs, f.input.timings)
 	}
+	if join.Work != "" {
+		c.Work = dedup.WorkFolder{Path: join.Work, Fresh: join.Fresh}
+	}
 	if err := f.apply(cmd, &c); err != nil {
 		return err
 	}

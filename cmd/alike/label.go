@@ -75,7 +75,7 @@ func (f *joinFlags) label(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	if c.Corpus.Visit, err = keepApart(append(f.writes(), "-", f.output), append(f.reads(), "-", c.Left, c.Right)); err != nil {
+	if c.Corpus.Visit, err = keepApartFromWork(f.work, append(f.writes(), "-", f.output), append(f.reads(), "-", c.Left, c.Right)); err != nil {
 		return err
 	}
 	s, err := newLabelling(f.output, cmd.OutOrStdout(), c.Right == "")

@@ -64,7 +64,7 @@ func (f *joinFlags) learn(cmd *cobra.Command, args []string, truth string) (err 
 	if err != nil {
 		return err
 	}
-	if c.Corpus.Visit, err = keepApart(append(f.writes(), cmp.Or(f.output, "-")), append(f.reads(), c.Left, c.Right, truth)); err != nil {
+	if c.Corpus.Visit, err = keepApartFromWork(f.work, append(f.writes(), cmp.Or(f.output, "-")), append(f.reads(), c.Left, c.Right, truth)); err != nil {
 		return err
 	}
 	if err := checkEnding("-o", f.output, jsonEndings); err != nil {

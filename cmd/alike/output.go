@@ -16,6 +16,7 @@ import (
 	"github.com/alike-dev/alike/internal/bucketurl"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/noclobber"
+	"github.com/alike-dev/alike/internal/resume"
 )
 
 // outputFile is the destination of a command's results: standard output, a device or pipe, or a
@@ -62,13 +63,23 @@ func (o *outputFile) open(cmd *cobra.Command, path string) error {
 // keepApart checks that what a command writes ("-": standard output), messages on standard error
 // included, is nothing else that it writes or reads. The inputs that visit sees are checked too.
 func keepApart(written, read []string) (visit func(string, fs.FileInfo) error, err error) {
-	return keepApartFromIndex("", written, read)
+	return keepApartFrom(noclobber.Files{}, written, read)
 }
 
 // keepApartFromIndex is keepApart for a command that also writes to the folder of an index; "" is none.
 func keepApartFromIndex(dir string, written, read []string) (visit func(string, fs.FileInfo) error, err error) {
-	files := noclobber.Files{Written: append(written, noclobber.StandardError), Inputs: read, Read: read, Index: noclobber.Folder{Path: dir, Names: index.FileNames()}}
-	return files.Check()
+	return keepApartFrom(noclobber.Files{Index: noclobber.Folder{Path: dir, Names: index.FileNames()}}, written, read)
+}
+
+// keepApartFromWork is keepApart for a command with a work folder; "" is none.
+func keepApartFromWork(dir string, written, read []string) (visit func(string, fs.FileInfo) error, err error) {
+	return keepApartFrom(noclobber.Files{Work: noclobber.Folder{Path: dir, Names: resume.Names()}}, written, read)
+}
+
+// keepApartFrom is keepApart for a command that also writes to folders.
+func keepApartFrom(folders noclobber.Files, written, read []string) (visit func(string, fs.FileInfo) error, err error) {
+	folders.Written, folders.Inputs, folders.Read = append(written, noclobber.StandardError), read, read
+	return folders.Check()
 }
 
 // filesBelow returns the files in a folder, which opening it reads.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"iter"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -57,6 +58,9 @@ type Options struct {
 	Settings iter.Seq[journal.Setting]
 	Due      func() bool // whether it is time for a note; nil: by the clock
 }
+
+// Names are all that a run may have in its work folder.
+func Names() []string { return append(slices.Clone(journal.Names), FilesFolder) }
 
 // FilesFolder holds the files of a run in its work folder, next to the journal.
 const FilesFolder = "alike.files"

@@ -43,6 +43,13 @@ func ranPlans(t *testing.T) map[string]*run {
 	}
 	dedups, pairs, join := at(""), at("pairs.csv"), at("links.csv")
 	dedups.Command, pairs.Command = stage.Dedup, stage.Pairs
+	quotes := quoting(t, 2)
+	way := func(name string) *Plan { // one of the other ways to compare, in stars, beside references
+		c := dedup.Config{Inputs: []string{quotes}, Beside: dedup.Against{left}, Survivors: dedup.OnePerCluster{Star: true}}
+		ways()[name](&c)
+		c.Corpus.Columns.Text = "title"
+		return plan(Make(t.Context(), c, PlanOptions{Command: stage.Dedup, Output: filepath.Join(t.TempDir(), "out"), Work: t.TempDir(), Partitions: 2}))
+	}
 	byBands := linkage.Config{Left: left, Right: right, Threshold: 0.5, Match: linkage.All, Searching: linkage.Searching{Candidates: linkage.LSH}}
 	all := map[string]*run{}
 	for name, p := range map[string]*Plan{
