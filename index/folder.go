@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/alike-dev/alike/index/internal/fence"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/fence"
 	"github.com/alike-dev/alike/internal/filelock"
 	"github.com/alike-dev/alike/vfs"
 	pebblefs "github.com/cockroachdb/pebble/v2/vfs"
@@ -168,6 +168,18 @@ func mayBeLeft(name string, begun bool) bool {
 		return true
 	}
 	return begun && (name == begunFile || name == storeDir || name == stateFile || name == stateFile+newSuffix || name == sortDir || isSettleFile(name))
+}
+
+// CheckOwn tells whether all that a folder holds may be of an index: if not it belongs to somebody else, and the error
+// is fs.ErrExist. If there is no folder it is fs.ErrNotExist.
+func CheckOwn(fsys vfs.FS, dir string) error {
+	names, err := fsys.List(dir)
+	for _, name := range names {
+		if name != headerFile && !mayBeLeft(name, true) {
+			return fmt.Errorf("index: %s has %s, which is no file of an index: %w", fault.Shown(dir), fault.Shown(name), fs.ErrExist)
+		}
+	}
+	return err
 }
 
 // sweep removes the files of a process that ended while it settled documents or made the index.

@@ -8,7 +8,7 @@ import (
 
 	pebblefs "github.com/cockroachdb/pebble/v2/vfs"
 
-	"github.com/alike-dev/alike/index/internal/fence"
+	"github.com/alike-dev/alike/internal/fence"
 	"github.com/alike-dev/alike/vfs"
 )
 

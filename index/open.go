@@ -9,9 +9,9 @@ import (
 
 	"github.com/alike-dev/alike/vfs"
 
-	"github.com/alike-dev/alike/index/internal/fence"
 	"github.com/alike-dev/alike/index/internal/keytable"
 	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/fence"
 	"github.com/alike-dev/alike/internal/filelock"
 )
 

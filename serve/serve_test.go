@@ -12,6 +12,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -424,6 +426,36 @@ func TestCollectionsOutliveTheServer(t *testing.T) {
 		second.want(http.StatusOK, `{"collections":["kept"]}`, "GET", "/v1/collections", "")
 		second.want(http.StatusOK, line, "GET", "/v1/collections/kept/documents/d0", "")
 		second.want(http.StatusNotFound, "", "GET", "/v1/collections/gone", "")
+	}
+}
+
+func TestFilesOfOthersAmongCollectionsStay(t *testing.T) {
+	dir := t.TempDir()
+	mine := map[string]string{"photos/a.jpg": "a", "old.removed/b.txt": "b", "More photos.removed/c": "c", "elsewhere/INDEX": "d"}
+	for name, content := range mine {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777), os.WriteFile(filepath.Join(dir, name), []byte(content), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := New(Config{Dir: dir}); err == nil || !strings.Contains(err.Error(), "old.removed has b.txt, which is no file of an index") {
+		t.Errorf("a folder of somebody else: %v", err)
+	}
+	if err := os.Rename(filepath.Join(dir, "old.removed"), filepath.Join(dir, "old")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(dir, "elsewhere"), filepath.Join(dir, "linked")); err != nil {
+		t.Skip(err)
+	}
+	s := start(t, Config{Dir: dir})
+	for _, name := range []string{"photos", "old", "linked"} {
+		s.want(http.StatusConflict, "", "PUT", "/v1/collections/"+name, `{}`)
+	}
+	s.want(http.StatusCreated, "", "PUT", "/v1/collections/new", `{}`)
+	for name, content := range mine {
+		name = strings.Replace(name, "old.removed", "old", 1)
+		if got, err := os.ReadFile(filepath.Join(dir, name)); string(got) != content {
+			t.Errorf("%s has gone: %v", name, err)
+		}
 	}
 }
 

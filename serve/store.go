@@ -17,6 +17,7 @@ import (
 
 	"github.com/alike-dev/alike/index"
 	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/internal/fence"
 	"github.com/alike-dev/alike/vfs"
 )
 
@@ -49,6 +50,7 @@ type store struct {
 
 // openStore opens all collections of a folder.
 func openStore(fsys vfs.FS, dir string, durability Durability, memory int64, now func() time.Time) (s *store, err error) {
+	fsys = fence.Around(fsys, dir)
 	s = &store{fs: fsys, dir: dir, durability: durability, memory: memory, now: now, all: map[string]*collection{}}
 	if dir == "" {
 		return s, nil
@@ -70,8 +72,8 @@ func openStore(fsys vfs.FS, dir string, durability Durability, memory int64, now
 	}
 	slices.Sort(names)
 	for _, file := range names {
-		if strings.HasSuffix(file, removedSuffix) {
-			err = fsys.RemoveAll(filepath.Join(dir, file))
+		if name, ok := strings.CutSuffix(file, removedSuffix); ok && collectionName.MatchString(name) {
+			err = s.clearAway(filepath.Join(dir, file))
 		} else if name, ok := strings.CutSuffix(file, settingsSuffix); ok && collectionName.MatchString(name) {
 			err = s.load(name)
 		}
@@ -177,7 +179,10 @@ func (s *store) create(name string, settings settings) (made bool, err error) {
 	if s.dir == "" {
 		return true, s.open(name, settings, o)
 	}
-	if err := s.clear(name); err != nil {
+	switch err := s.clear(name); {
+	case errors.Is(err, fs.ErrExist) || errors.Is(err, durable.ErrForeign):
+		return false, &Problem{Status: http.StatusConflict, Detail: "there is a folder of this name that is no collection's: take another name"}
+	case err != nil:
 		return false, err
 	}
 	f, err := durable.Create(s.fs, filepath.Join(s.dir, name+settingsSuffix))
@@ -197,17 +202,45 @@ func (s *store) create(name string, settings settings) (made bool, err error) {
 // clear removes what is left of a collection that was removed.
 func (s *store) clear(name string) error {
 	removed := filepath.Join(s.dir, name+removedSuffix)
-	if err := s.fs.RemoveAll(removed); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := s.clearAway(removed); err != nil {
 		return err
 	}
-	err := s.fs.Rename(filepath.Join(s.dir, name), removed)
+	folder := filepath.Join(s.dir, name)
+	err := s.owns(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = s.fs.Rename(folder, removed)
+	}
+	if err != nil {
+		return err
+	}
+	return s.fs.RemoveAll(removed)
+}
+
+// clearAway removes a folder with what is left of an index.
+func (s *store) clearAway(folder string) error {
+	err := s.owns(folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return s.fs.RemoveAll(removed)
+	return s.fs.RemoveAll(folder)
+}
+
+// owns is an error if a folder of the store is not a collection's, and fs.ErrNotExist if there is none.
+func (s *store) owns(folder string) error {
+	if _, err := s.fs.Stat(folder); err != nil {
+		return err
+	}
+	err := index.CheckOwn(s.fs, folder)
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: somebody else has put it among the collections; move it away", err)
 }
 
 // remove ends a collection when no request uses it any more. Its settings go first: without them it is none.
