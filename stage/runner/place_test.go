@@ -43,12 +43,13 @@ func ranPlans(t *testing.T) map[string]*run {
 	}
 	dedups, pairs, join := at(""), at("pairs.csv"), at("links.csv")
 	dedups.Command, pairs.Command = stage.Dedup, stage.Pairs
-	quotes := quoting(t, 2)
-	way := func(name string) *Plan { // one of the other ways to compare, in stars, beside references
-		c := dedup.Config{Inputs: []string{quotes}, Beside: dedup.Against{left}, Survivors: dedup.OnePerCluster{Star: true}}
+	quotes, references := quoting(t, 2), quoting(t, 1)
+	way := func(name string) *Plan { // one of the other ways to compare: in stars, beside references
+		c := dedup.Config{Inputs: []string{quotes}, Beside: dedup.Against{references}, Survivors: dedup.OnePerCluster{Star: true}}
 		ways()[name](&c)
-		c.Corpus.Columns.Text = "title"
-		return plan(Make(t.Context(), c, PlanOptions{Command: stage.Dedup, Output: filepath.Join(t.TempDir(), "out"), Work: t.TempDir(), Partitions: 2}))
+		o := at("")
+		o.Command, o.Partitions = stage.Dedup, 2
+		return plan(Make(t.Context(), c, o))
 	}
 	byBands := linkage.Config{Left: left, Right: right, Threshold: 0.5, Match: linkage.All, Searching: linkage.Searching{Candidates: linkage.LSH}}
 	all := map[string]*run{}
@@ -57,6 +58,9 @@ func ranPlans(t *testing.T) map[string]*run {
 		"join":              plan(MakeJoin(t.Context(), byBands, join)),
 		"join in one task":  plan(MakeJoin(t.Context(), linkage.Config{Left: left, Right: right}, at("links.jsonl"))),
 		"dedup of the same": nil,
+		"containment":       way("containment, a low cap"),
+		"a distance":        way("a distance, a low cap"),
+		"an exact join":     way("jaccard, exact"),
 	} {
 		if p == nil { // other documents, whose plan has the same form
 			dedups.Work, dedups.Output = t.TempDir(), filepath.Join(t.TempDir(), "out")
@@ -197,13 +201,13 @@ func TestAnObjectInThePlaceOfAnotherIsRefusedOrMadeAgain(t *testing.T) {
 						}
 						r.put(t, place, all[from].objects[name])
 						r.checkOpen(t, place, from+" "+name)
-						if rng.IntN(50) == 0 {
+						if rng.IntN(90) == 0 {
 							if r.checkReaders(t, place) == 0 && path.Dir(place) != stage.Publish {
 								t.Errorf("%s %s in the place of %s: no task refuses it", from, name, place)
 							}
 							r.checkMended(t, place)
 						}
-						if rng.IntN(600) == 0 {
+						if rng.IntN(1000) == 0 {
 							r.put(t, place, all[from].objects[name])
 							r.checkRest(t, place)
 						}
