@@ -1,6 +1,7 @@
 package topk
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -103,6 +104,28 @@ func BenchmarkAccumulate(b *testing.B) {
 		}
 		touched = touched[:0]
 		i = (i + 7919) % x.Len()
+	}
+}
+
+// BenchmarkSums searches among long texts of random words, cut into grams, of which each text shares several with any
+// other one: by lists with a sieve alone, and as a searcher does it.
+func BenchmarkSums(b *testing.B) {
+	vectors := zipf(b, 2000, 400, 17576)
+	x, err := NewIndex(vectors, Options{Measure: measure.Cosine, K: 10})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, even := range []bool{false, true} {
+		b.Run(fmt.Sprintf("even=%v", even), func(b *testing.B) {
+			x.even = even
+			s := x.NewSearcher()
+			var dst []Match
+			i := 0
+			for b.Loop() {
+				dst = s.Others(dst[:0], i)
+				i = (i + 7919) % x.Len()
+			}
+		})
 	}
 }
 

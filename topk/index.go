@@ -30,15 +30,19 @@ import (
 //
 // Memory: 8 bytes a feature of the vectors, 5 for each that is in a list, and 16 (32 if vectors
 // have more than 24 features) for each in a list of 16 vectors and more, up to four times as much
-// below 64; 16 for each feature number and 12 a vector. Building takes 8 bytes a feature more.
+// below 64; 16 for each feature number and 20 a vector, 8 more for each searcher where it adds up. Building takes 8 bytes a feature more.
 type Index struct {
 	rule
 	ends    []uint32 // of each vector's entries
 	entries []entry  // of the vectors, by rank in each
 	sizes   []uint64 // of each vector
+	// extents are, of each vector, what the overlap that it needs is proportional to: the root of the size for cosine, the
+	// size for Jaccard.
+	extents []float64
 
 	rank    []uint32 // of each feature, absent where no vector holds it
 	largest []uint32 // of each rank: the largest weight
+	even    bool     // a feature has one weight in all vectors
 	starts  []uint32 // of each rank's list
 	ids     []uint32 // the lists: vectors by falling share, then number
 	shares  []uint8  // of their tails, in shareUnits, rounded up
@@ -76,7 +80,7 @@ func NewIndex(vectors *simjoin.Vectors, o Options) (*Index, error) {
 // all numbered below dictionary. It is an upper estimate for vectors of about ten features; if a
 // least similarity leaves half of the features out of the lists, NewIndex takes about half of it.
 func IndexBytes(vectors int, features int64, dictionary int) int64 {
-	const perVector, perFeature, perNumber, fixed = 24, 56, 4, 1 << 20
+	const perVector, perFeature, perNumber, fixed = 40, 56, 4, 1 << 20
 	return fixed + perVector*int64(vectors) + perFeature*features + perNumber*int64(dictionary)
 }
 
@@ -132,15 +136,20 @@ func (x *Index) order(vectors *simjoin.Vectors) {
 // store copies the vectors' features by rank, with their sizes and the features' largest weights.
 func (x *Index) store(vectors *simjoin.Vectors) {
 	x.entries = make([]entry, 0, vectors.Features())
-	x.ends, x.sizes = make([]uint32, vectors.Len()), make([]uint64, vectors.Len())
+	x.ends, x.sizes, x.extents = make([]uint32, vectors.Len()), make([]uint64, vectors.Len()), make([]float64, vectors.Len())
 	x.largest = make([]uint32, len(x.starts)-1)
+	x.even = true
 	var keys []uint64
 	for i := range vectors.Len() {
 		v := vectors.At(i)
 		x.sizes[i] = v.Size(x.measure)
+		if x.extents[i] = float64(x.sizes[i]); x.measure == measure.Cosine {
+			x.extents[i] = math.Sqrt(x.extents[i])
+		}
 		x.entries, keys = x.known(x.entries, keys[:0], v)
 		x.ends[i] = uint32(len(x.entries))
 		for _, e := range x.at(i) {
+			x.even = x.even && (x.largest[e.rank] == 0 || x.largest[e.rank] == e.weight)
 			x.largest[e.rank] = max(x.largest[e.rank], e.weight)
 		}
 	}

@@ -26,7 +26,13 @@ type Searcher struct {
 	query   prepared
 	found   matches
 	guess   float64 // see rounds
+	own     uint32  // vector that is left out, absent: none
 	work    Work
+
+	sum            []uint64 // of each vector, in a search by sums: what it has in common with the query
+	spent, mayCost float64  // of a search by lists, in steps
+	dense          int      // number of next searches that begin with sums
+	sumsShare      float64  // what sums have cost so far, as a share of what all lists cost
 }
 
 // pending is a vector with the most that it can have in common with the query.
@@ -46,7 +52,7 @@ func (s *Searcher) Work() Work { return s.work }
 
 // NewSearcher returns a searcher.
 func (x *Index) NewSearcher() *Searcher {
-	return &Searcher{x: x, seen: bitset.New[uint32](x.Len())}
+	return &Searcher{x: x, seen: bitset.New[uint32](x.Len()), sumsShare: 1}
 }
 
 // Search appends the vectors of the index that are most similar to query, best first. The query's
@@ -55,12 +61,14 @@ func (x *Index) NewSearcher() *Searcher {
 func (s *Searcher) Search(dst []Match, query simjoin.Vector) []Match {
 	q := &s.query
 	q.known, q.keys = s.x.known(q.known[:0], q.keys[:0], query)
+	s.own = absent
 	return s.search(dst, q.known, query.Size(s.x.measure))
 }
 
 // Others searches with vector i of the index as the query, and leaves out i itself.
 func (s *Searcher) Others(dst []Match, i int) []Match {
-	s.mark(uint32(i))
+	s.own = uint32(i)
+	s.mark(s.own)
 	return s.search(dst, s.x.at(i), s.x.sizes[i])
 }
 
@@ -68,7 +76,13 @@ func (s *Searcher) Others(dst []Match, i int) []Match {
 func (s *Searcher) search(dst []Match, entries []entry, size uint64) []Match {
 	s.query.prepare(s.x, entries, size)
 	s.found.reset(&s.x.rule, size, s.AtLeast)
-	s.rounds()
+	if s.dense > 0 {
+		s.dense--
+		s.sums()
+	} else if s.budget(); !s.rounds() {
+		s.dense = denseInRow
+		s.sums()
+	}
 	for _, id := range s.touched {
 		s.seen.Remove(id)
 	}
@@ -83,34 +97,38 @@ func (s *Searcher) search(dst []Match, entries []entry, size uint64) []Match {
 // nearly everything must be compared. So a round looks only for vectors at least as similar as a
 // guess, a little below the k-th best of the last queries. If the k-th best is then below the
 // guess, another round uses the similarity that is certain by now, or half the guess. No round
-// compares a vector again.
-func (s *Searcher) rounds() {
+// compares a vector again. It returns false if it gave up, because sums are cheaper.
+func (s *Searcher) rounds() bool {
 	if s.x.k == 0 {
-		s.round(0)
-		return
+		return s.round(0)
 	}
 	for guess := s.guess; ; guess /= 2 {
 		if guess < leastGuess {
 			guess = 0
 		}
-		s.round(guess)
+		if !s.round(guess) {
+			return false
+		}
 		if s.found.least() >= guess {
 			break
 		}
 		if s.found.full() {
-			s.round(0)
+			if !s.round(0) {
+				return false
+			}
 			break
 		}
 	}
 	s.guess += (s.found.least()*0.8 - s.guess) / 4
+	return true
 }
 
 // leastGuess: a lower guess is not worth a round.
 const leastGuess = 1. / 64
 
 // round goes through the lists as far as needed to find vectors with a similarity of at least guess
-// and of the matches found before.
-func (s *Searcher) round(guess float64) {
+// and of the matches found before. It returns false if it gave up.
+func (s *Searcher) round(guess float64) bool {
 	s.found.guess = guess
 	for i, e := range s.query.entries {
 		if s.class(i) > shareUnits {
@@ -121,7 +139,11 @@ func (s *Searcher) round(guess float64) {
 		} else {
 			s.sieved(i, int(first))
 		}
+		if s.spent > s.mayCost {
+			return false
+		}
 	}
+	return true
 }
 
 // mark marks a vector as seen and reports whether it was unseen.
@@ -159,10 +181,12 @@ func (s *Searcher) sieved(i, first int) {
 	from, to := s.x.starts[rank], s.x.starts[rank+1]
 	ids, shares := s.x.ids[from:to], s.x.shares[from:to]
 	own, most, bit := s.query.most[i], s.query.most[i+1:], s.query.bits[i+1:]
-	for ; len(ids) > 0 && int(shares[0]) >= class && !s.found.beyond(s.query.rest[i], s.x.behind[first]); first++ {
+	tail := float64(len(most))
+	for ; len(ids) > 0 && s.spent <= s.mayCost && int(shares[0]) >= class && !s.found.beyond(s.query.rest[i], s.x.behind[first]); first++ {
 		n := min(len(ids), blockLength)
 		s.work.Entries += n
 		left := s.x.sieve.pass(first, most, bit, s.need(float64(s.x.sieve.least[first]))-own)
+		s.spent += costBlock*tail + float64(bits.OnesCount64(left))*(costPassed*tail+costEntry)
 		for ; left != 0; left &= left - 1 {
 			k := bits.TrailingZeros64(left)
 			if k >= n || int(shares[k]) < class {
@@ -188,11 +212,11 @@ const batch = 16
 func (s *Searcher) compare() {
 	touch := uint64(0)
 	for _, p := range s.pending {
-		touch += s.x.sizes[p.id]
+		touch += math.Float64bits(s.x.extents[p.id])
 	}
 	left := s.pending[:0]
 	for _, p := range s.pending {
-		if p.most >= s.need(float64(s.x.sizes[p.id])) && s.mark(p.id) {
+		if base, slope := s.needed(); p.most >= base+slope*s.x.extents[p.id] && s.mark(p.id) {
 			left = append(left, p)
 		}
 	}
@@ -203,6 +227,7 @@ func (s *Searcher) compare() {
 	}
 	s.touch = touch
 	for _, p := range left {
+		s.spent += costOverlap*float64(len(s.x.at(int(p.id)))) + costEntry
 		overlap := s.query.overlap(s.x.at(int(p.id)), s.x.measure)
 		s.found.offer(Match{Index: p.id, Overlap: overlap, Size: s.x.sizes[p.id]})
 	}
@@ -212,10 +237,20 @@ func (s *Searcher) compare() {
 
 // need is slightly below the overlap that the query needs with a vector of a size.
 func (s *Searcher) need(size float64) float64 {
+	base, slope := s.needed()
 	if s.x.measure == measure.Cosine {
-		return s.found.wanted() * s.query.root * math.Sqrt(size) * below
+		size = math.Sqrt(size)
 	}
-	return s.found.wanted() * (float64(s.query.size) + size) * below
+	return base + slope*size
+}
+
+// needed returns need as a line over Index.extents.
+func (s *Searcher) needed() (base, slope float64) {
+	slope = s.found.wanted() * below
+	if s.x.measure == measure.Cosine {
+		return 0, slope * s.query.root
+	}
+	return slope * float64(s.query.size), slope
 }
 
 // prepared is a query with the values that the search needs of it.

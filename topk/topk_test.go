@@ -280,3 +280,50 @@ func zipf(t testing.TB, n, length, features int) *simjoin.Vectors {
 	}
 	return v
 }
+
+// A search adds up what vectors have in common with the query where that is cheaper, if features have one weight.
+func TestSumsFindWhatBruteForceFinds(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		features := rapid.SampledFrom([]int{3, 30, 300}).Draw(rt, "features")
+		weights := rapid.SliceOfN(rapid.Uint32Range(1, 1<<16), features, features).Draw(rt, "weights")
+		even := func(of *simjoin.Vectors, own bool) *simjoin.Vectors {
+			v := new(simjoin.Vectors)
+			for i := range of.Len() {
+				set := map[uint32]uint32{}
+				for k, f := range of.At(i).Features {
+					if set[f] = of.At(i).Weights[k]; own {
+						set[f] = weights[f]
+					}
+				}
+				appendMap(t, v, set)
+			}
+			return v
+		}
+		vectors := even(anyVectors(rt, "index", features, 60), true)
+		queries := even(anyVectors(rt, "queries", features, 20), rapid.Bool().Draw(rt, "even queries"))
+		o := anyOptions(rt)
+		o.MinSimilarity, o.K = 0, max(o.K, 1)
+		x, err := NewIndex(vectors, o)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if !x.addsUp() {
+			rt.Fatal("weights are even, and sums are not used")
+		}
+		s := x.NewSearcher()
+		for i := range queries.Len() {
+			s.dense = rapid.IntRange(0, 1).Draw(rt, "by sums")
+			got, want := s.Search(nil, queries.At(i)), naive(t, vectors, o, queries.At(i), -1)
+			if !slices.Equal(got, want) {
+				rt.Fatalf("%+v: query %d:\n got %v\nwant %v", o, i, got, want)
+			}
+		}
+		for i := range vectors.Len() {
+			s.dense = rapid.IntRange(0, 1).Draw(rt, "by sums")
+			got, want := s.Others(nil, i), naive(t, vectors, o, vectors.At(i), i)
+			if !slices.Equal(got, want) {
+				rt.Fatalf("%+v: others of %d:\n got %v\nwant %v", o, i, got, want)
+			}
+		}
+	})
+}
