@@ -51,7 +51,7 @@ func Tune(threshold, recall float64, hashes, bits int) (*Tuning, error) {
 // other measures it takes the least Jaccard similarity of a pair, to which the curve and
 // the false candidates then refer: see lsh.TuneFor.
 func TuneFor(t measure.Threshold, recall float64, hashes, bits int) (tuning *Tuning, err error) {
-	if m := t.Measure(); m == measure.Containment || m == measure.MaxContainment {
+	if t.Measure().ByParts() {
 		tuning, err = sampleTuning(t, recall)
 	} else {
 		var params lsh.Params

@@ -26,7 +26,7 @@ type settings struct {
 // They are not checked, and have no recipe yet.
 func complete(config Config) *settings {
 	c := &settings{Config: config, modes: *config.modes()}
-	if c.Measure == measure.WeightedJaccard {
+	if c.Measure.IsWeighted() {
 		c.Features.Multiset = true
 	}
 	if c.Sketch == nil {
@@ -73,7 +73,7 @@ func complete(config Config) *settings {
 
 // setSearchDefaults is complete for the settings of a search by threshold.
 func (c *settings) setSearchDefaults() {
-	if c.Measure != measure.Overlap {
+	if !c.Measure.IsCount() {
 		setDefault(&c.Threshold, DefaultThreshold)
 	}
 	setDefault(&c.Recall, DefaultRecall)

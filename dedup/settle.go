@@ -6,7 +6,6 @@ import (
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/read"
-	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/minhash"
@@ -36,11 +35,11 @@ func settleRemoval(config Config) (*settings, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.Measure == measure.Overlap {
+	if s.Measure.IsCount() {
 		return nil, errRemovalByOverlap
 	}
 	s.Star = s.Star || s.Known != nil
-	if engine.ByParts(s.Measure) {
+	if s.Measure.ByParts() {
 		s.removesParts, s.Star = true, true
 		s.threshold, err = measure.NewThreshold(measure.Containment, s.Threshold)
 	}

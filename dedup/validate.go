@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/measure"
@@ -141,7 +140,7 @@ func (c *settings) validateKnown() error {
 	if c.Method == MethodExact {
 		checks = append(checks, setting.Errorf("%s exact: an index finds documents by the bands of their signatures: leave it out", setting.Candidates))
 	}
-	if engine.ByParts(c.Measure) {
+	if c.Measure.ByParts() {
 		checks = append(checks, setting.Errorf("%s %s: the largest of all documents would have to come first, and an index has those that came first: take another one, such as jaccard, or list what is in a larger document by a search of the index", setting.Measure, c.Measure))
 	}
 	if c.Fingerprints {
@@ -168,7 +167,7 @@ func (c *settings) checkMeasure() error {
 	}
 	_, bounded := t.LeastJaccard()
 	banded := c.Banding != (lsh.Params{})
-	if !bounded && banded || c.Measure == measure.Overlap && c.Method == MethodLSH {
+	if !bounded && banded || c.Measure.IsCount() && c.Method == MethodLSH {
 		return setting.Errorf("pairs of measure %s may have any Jaccard similarity, so bands of signatures can miss them: "+
 			"take %s exact or auto, and no %s", c.Measure, setting.Candidates, setting.Banding)
 	}
@@ -177,7 +176,7 @@ func (c *settings) checkMeasure() error {
 
 // threshold returns the measure with the value that a pair must reach.
 func (c *settings) newThreshold() (measure.Threshold, error) {
-	if c.Measure != measure.Overlap && !(c.Threshold > 0 && c.Threshold <= 1) {
+	if !c.Measure.IsCount() && !(c.Threshold > 0 && c.Threshold <= 1) {
 		return measure.Threshold{}, fmt.Errorf("threshold %v is not in (0,1]: take 0.8 for near-duplicates", c.Threshold)
 	}
 	return measure.NewThreshold(c.Measure, c.Threshold)

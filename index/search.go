@@ -93,7 +93,7 @@ func (s *Searcher) Search(query []byte, o SearchOptions) ([]Match, error) {
 	}
 	var matches []Match
 	var err error
-	if features, ok := x.options.Recipe.Features(); ok && features.Multiset != (t.Measure() == measure.WeightedJaccard) {
+	if features, ok := x.options.Recipe.Features(); ok && features.Multiset != t.Measure().IsWeighted() {
 		matches, err = s.recounted(v, query, t, o)
 	} else {
 		matches, err = s.all(v, q, t, o)

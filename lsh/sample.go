@@ -40,7 +40,7 @@ func TuneSample(t measure.Threshold, recall float64) (Sample, error) {
 	if recall == 0 {
 		recall = DefaultRecall
 	}
-	if m := t.Measure(); m != measure.Containment && m != measure.MaxContainment {
+	if m := t.Measure(); !m.ByParts() {
 		return Sample{}, fmt.Errorf("lsh: a sample finds pairs by containment, not by %v", m)
 	}
 	if !(recall > 0 && recall < 1) {

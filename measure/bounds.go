@@ -9,10 +9,7 @@ import (
 // Reached reports whether sets A and B of sizeA and sizeB that have inter in common reach
 // the threshold. With inter 0 they do not.
 func (t Threshold) Reached(inter, sizeA, sizeB uint64) bool {
-	if t.measure == Cosine {
-		return inter > 0 && t.cosineReached(inter, sizeA, sizeB)
-	}
-	return inter >= t.MinOverlap(sizeA, sizeB)
+	return inter > 0 && t.measure.kind().reached(t, inter, sizeA, sizeB)
 }
 
 // MinOverlap returns the least intersection, from 1 on, with which sets A and B of sizeA
@@ -28,19 +25,10 @@ func (t Threshold) Reached(inter, sizeA, sizeB uint64) bool {
 // It may exceed a size; then no such pair reaches the threshold. It never falls when a
 // size grows.
 func (t Threshold) MinOverlap(sizeA, sizeB uint64) uint64 {
-	switch t.measure {
-	case Jaccard, WeightedJaccard:
-		return max(1, share(sizeA+sizeB, t.num, t.num+t.den))
-	case Dice:
-		return max(1, share(sizeA+sizeB, t.num, 2*t.den))
-	case Containment:
-		return max(1, share(sizeA, t.num, t.den))
-	case MaxContainment:
-		return max(1, share(min(sizeA, sizeB), t.num, t.den))
-	case Cosine:
-		return max(1, t.cosineOverlap(sizeA, sizeB))
+	if t.measure>>kindAt == ofTversky { // the innermost loops of joins ask: without a table in between
+		return tversky{}.minOverlap(t, sizeA, sizeB)
 	}
-	return t.num
+	return t.measure.kind().minOverlap(t, sizeA, sizeB)
 }
 
 // cosineOverlap returns the least i with (i·q)² ≥ p²·a·b.
@@ -85,27 +73,14 @@ func product(a, b, c uint64) (p2, p1, p0 uint64) {
 
 // sizeRatio returns the least ratio of the smaller set's size to the larger one's, as a
 // fraction, not always in lowest terms. It is 0 for a measure without such a bound.
-func (t Threshold) sizeRatio() (num, den uint64) {
-	switch t.measure {
-	case Jaccard, WeightedJaccard:
-		return t.num, t.den
-	case Dice:
-		return t.num, 2*t.den - t.num
-	case Cosine:
-		return t.num * t.num, t.den * t.den
-	}
-	return 0, 1
-}
+func (t Threshold) sizeRatio() (num, den uint64) { return t.measure.kind().sizeRatio(t) }
 
 // MinSize returns the size of the smallest set, at least 1, that can reach the threshold
 // with a set of the given size, in either direction, when it lies inside that set. It is
 // 1 for both containments.
 func (t Threshold) MinSize(size uint64) uint64 {
-	if t.measure == Overlap {
-		return t.num
-	}
 	num, den := t.sizeRatio()
-	return max(1, share(size, num, den))
+	return max(t.measure.kind().least(t), share(size, num, den))
 }
 
 // MaxSize returns the size of the largest set that can reach the threshold with a set of
@@ -114,7 +89,7 @@ func (t Threshold) MinSize(size uint64) uint64 {
 func (t Threshold) MaxSize(size uint64) uint64 {
 	num, den := t.sizeRatio()
 	switch {
-	case size == 0 || t.measure == Overlap && size < t.num:
+	case size < t.measure.kind().least(t):
 		return 0
 	case num == 0:
 		return math.MaxUint64

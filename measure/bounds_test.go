@@ -4,15 +4,29 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 )
 
+// anyMeasure draws a measure with a name, or one of Tversky's without.
+func anyMeasure(t *rapid.T) Measure {
+	if rapid.Bool().Draw(t, "named") {
+		return rapid.SampledFrom(All()).Draw(t, "measure")
+	}
+	number := rapid.Uint32Range(0, 6)
+	whole, left, right := number.Draw(t, "whole"), number.Draw(t, "left"), number.Draw(t, "right")
+	if whole == 0 || left+right == 0 {
+		return Jaccard
+	}
+	return Measure(whole^1|(left^1)<<leftAt|(right^1)<<rightAt) | rapid.SampledFrom([]Measure{0, larger}).Draw(t, "larger")
+}
+
 // anyThreshold draws a measure and a fraction with up to nine decimals, small ones too,
 // or for Overlap a whole number.
 func anyThreshold(t *rapid.T) (Threshold, *big.Rat) {
-	m := rapid.SampledFrom(All()).Draw(t, "measure")
+	m := anyMeasure(t)
 	r := big.NewRat(rapid.OneOf(rapid.Int64Range(1, 50), rapid.Int64Range(1, 1<<33)).Draw(t, "overlap"), 1)
 	if m != Overlap {
 		den := int64(1)
@@ -30,8 +44,11 @@ func anyThreshold(t *rapid.T) (Threshold, *big.Rat) {
 }
 
 // anySize draws sizes up to the documented limit.
-func anySize(t *rapid.T, name string) uint64 {
-	const limit = uint64(1 << 62)
+func anySize(t *rapid.T, m Measure, name string) uint64 {
+	limit := uint64(1 << 62)
+	if !slices.Contains(All(), m) {
+		limit >>= 3
+	}
 	return rapid.OneOf(rapid.Uint64Range(0, 50), rapid.Uint64Range(0, 1000), rapid.Uint64Range(0, 1<<33), rapid.Uint64Range(0, 1<<48),
 		rapid.Uint64Range(limit-3, limit), rapid.Uint64Range(0, limit)).Draw(t, name)
 }
@@ -58,8 +75,25 @@ func reached(m Measure, r *big.Rat, inter, a, b uint64) bool {
 		i.Mul(i, i)
 	case Overlap:
 		bound = whole(1)
+	default:
+		bound = tverskyBound(m, inter, a, b)
+		if other := tverskyBound(m, inter, b, a); m&larger != 0 && other.Cmp(bound) < 0 {
+			bound = other
+		}
 	}
 	return i.Cmp(bound.Mul(bound, r)) >= 0
+}
+
+// tverskyBound returns i + (left·(a−i) + right·(b−i)) / whole.
+func tverskyBound(m Measure, i, a, b uint64) *big.Rat {
+	alone := func(size uint64, weight Measure) *big.Rat {
+		n := whole(size)
+		return n.Mul(n.Sub(n, whole(i)), whole(uint64(weight&255^1)))
+	}
+	outside := alone(a, m>>leftAt)
+	outside.Add(outside, alone(b, m>>rightAt))
+	outside.Quo(outside, whole(uint64(m&255^1)))
+	return outside.Add(outside, whole(i))
 }
 
 // eitherReached is the definition for pairs of which either direction counts.
@@ -70,7 +104,7 @@ func eitherReached(m Measure, r *big.Rat, inter, a, b uint64) bool {
 func TestReachedEqualsTheDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		th, r := anyThreshold(t)
-		a, b := anySize(t, "a"), anySize(t, "b")
+		a, b := anySize(t, th.measure, "a"), anySize(t, th.measure, "b")
 		near := th.MinOverlap(a, b) + rapid.Uint64Range(0, 4).Draw(t, "off")
 		inter := min(near-min(near, 2), a, b)
 		if got, want := th.Reached(inter, a, b), reached(th.measure, r, inter, a, b); got != want {
@@ -85,8 +119,8 @@ func TestReachedEqualsTheDefinition(t *testing.T) {
 
 func TestScoreIsTheSimilarityRoundedDown(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := rapid.SampledFrom(All()).Draw(t, "measure")
-		a, b := max(1, anySize(t, "a")), max(1, anySize(t, "b"))
+		m := anyMeasure(t)
+		a, b := max(1, anySize(t, m, "a")), max(1, anySize(t, m, "b"))
 		inter := rapid.OneOf(rapid.Uint64Range(0, min(a, b)), rapid.Just(min(a, b))).Draw(t, "inter")
 		value := whole(inter)
 		switch m {
@@ -103,7 +137,11 @@ func TestScoreIsTheSimilarityRoundedDown(t *testing.T) {
 		case Overlap:
 			value.Quo(value, whole(ScoreOne))
 		default:
-			value.Quo(value, whole(a).Add(whole(a), whole(b)).Sub(whole(a).Add(whole(a), whole(b)), whole(inter)))
+			bound := tverskyBound(m, inter, a, b)
+			if other := tverskyBound(m, inter, b, a); m&larger != 0 && other.Cmp(bound) < 0 {
+				bound = other
+			}
+			value.Quo(value, bound)
 		}
 		value.Mul(value, whole(ScoreOne))
 		want := new(big.Int).Quo(value.Num(), value.Denom())
@@ -116,7 +154,7 @@ func TestScoreIsTheSimilarityRoundedDown(t *testing.T) {
 func TestMinOverlapIsTheLeastThatReaches(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		th, r := anyThreshold(t)
-		a, b := anySize(t, "a"), anySize(t, "b")
+		a, b := anySize(t, th.measure, "a"), anySize(t, th.measure, "b")
 		n := th.MinOverlap(a, b)
 		if n == 0 || !reached(th.measure, r, n, a, b) || n > 1 && reached(th.measure, r, n-1, a, b) {
 			t.Errorf("%v: MinOverlap(%d, %d) = %d", th, a, b, n)
@@ -132,7 +170,7 @@ func TestMinOverlapIsTheLeastThatReaches(t *testing.T) {
 func TestSizesAreTheSmallestAndLargestThatReach(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		th, r := anyThreshold(t)
-		a := anySize(t, "a")
+		a := anySize(t, th.measure, "a")
 		possible := func(b uint64) bool { return eitherReached(th.measure, r, min(a, b), a, b) }
 		least, most := th.MinSize(a), th.MaxSize(a)
 		if least == 0 || least > 1 && possible(least-1) {
@@ -191,7 +229,7 @@ func TestPrefixesAreTheShortestThatSuffice(t *testing.T) {
 func TestLargePrefixesLeaveLessThanTheLeastOverlap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		th, _ := anyThreshold(t)
-		a, b := anySize(t, "a"), anySize(t, "b")
+		a, b := anySize(t, th.measure, "a"), anySize(t, th.measure, "b")
 		a, b = min(a, b), max(a, b)
 		need := th.Undirected().MinOverlap(a, b)
 		if need > a {
@@ -239,7 +277,8 @@ func TestEmptySetsReachNoThreshold(t *testing.T) {
 
 func TestLeastJaccardIsTheLeastOverAllSizes(t *testing.T) {
 	const largest = 400
-	for _, m := range All() {
+	const tversky = 3 ^ 1 | Measure(2^1)<<leftAt // 3·i to 3·i + 2·(a−i) + (b−i)
+	for _, m := range append(All(), tversky) {
 		for _, value := range []float64{0.1, 0.3, 0.5, 0.8, 0.95, 1} {
 			if m == Overlap {
 				value = 1

@@ -35,43 +35,63 @@ package measure
 
 import (
 	"fmt"
-	"math"
-	"slices"
 	"strings"
 )
 
-// Measure is a measure of similarity. The zero value is Jaccard.
-type Measure uint8
+// Measure is a measure of similarity, a value that compares with ==. The zero value is Jaccard.
+//
+// It is a kind, whose numbers are in the lower bits; package measure has no case for a single measure beside that.
+// The numbers of Tversky's ratio are kept XOR 1.
+type Measure uint32
+
+const (
+	leftAt  = 8 // bits 0 to 7: whole
+	rightAt = 16
+	kindAt  = 28
+
+	larger   Measure = 1 << 24 // of both directions, the larger
+	weighted Measure = 1 << 25 // the sets have weights
+)
 
 // The measures of sets A and B. All except Overlap have values from 0 to 1.
 const (
-	Jaccard         Measure = iota // |A∩B| / |A∪B|
-	Containment                    // |A∩B| / |A|, directed: how much of A is in B
-	MaxContainment                 // |A∩B| / min(|A|, |B|), the larger of both directions
-	Cosine                         // |A∩B| / √(|A|·|B|)
-	Dice                           // 2·|A∩B| / (|A|+|B|)
-	Overlap                        // |A∩B| itself
-	WeightedJaccard                // Σ min / Σ max of the weights: Jaccard of weighted sets
+	Jaccard         = Measure(0)                   // |A∩B| / |A∪B|
+	Containment     = Measure(0^1) << rightAt      // |A∩B| / |A|, directed: how much of A is in B
+	MaxContainment  = Containment | larger         // |A∩B| / min(|A|, |B|), the larger of both directions
+	Cosine          = Measure(ofCosine) << kindAt  // |A∩B| / √(|A|·|B|)
+	Dice            = Measure(2 ^ 1)               // 2·|A∩B| / (|A|+|B|)
+	Overlap         = Measure(ofOverlap) << kindAt // |A∩B| itself
+	WeightedJaccard = Jaccard | weighted           // Σ min / Σ max of the weights: Jaccard of weighted sets
 )
 
-// names are the names on the command line, by measure.
-var names = [...]string{"jaccard", "containment", "max-containment", "cosine", "dice", "overlap", "weighted-jaccard"}
+// named are the measures with the names that they have on the command line.
+var named = [...]struct {
+	name    string
+	measure Measure
+}{
+	{"jaccard", Jaccard}, {"containment", Containment}, {"max-containment", MaxContainment}, {"cosine", Cosine},
+	{"dice", Dice}, {"overlap", Overlap}, {"weighted-jaccard", WeightedJaccard},
+}
 
-// All returns every measure, in the order of their declaration.
+// All returns every measure that has a name, in the order of their declaration.
 func All() []Measure {
-	all := make([]Measure, len(names))
-	for i := range all {
-		all[i] = Measure(i)
+	all := make([]Measure, len(named))
+	for i, n := range named {
+		all[i] = n.measure
 	}
 	return all
 }
 
 // Parse returns the measure of that name; the error lists the names.
 func Parse(name string) (Measure, error) {
-	if i := slices.Index(names[:], name); i >= 0 {
-		return Measure(i), nil
+	var names []string
+	for _, n := range named {
+		if n.name == name {
+			return n.measure, nil
+		}
+		names = append(names, n.name)
 	}
-	return 0, fmt.Errorf("unknown measure %q: want one of %s", name, strings.Join(names[:], ", "))
+	return 0, fmt.Errorf("unknown measure %q: want one of %s", name, strings.Join(names, ", "))
 }
 
 // MarshalText returns the name.
@@ -85,14 +105,26 @@ func (m *Measure) UnmarshalText(name []byte) (err error) {
 
 // String returns the name; Parse reads it back.
 func (m Measure) String() string {
-	if int(m) < len(names) {
-		return names[m]
+	for _, n := range named {
+		if n.measure == m {
+			return n.name
+		}
 	}
-	return fmt.Sprintf("measure(%d)", uint8(m))
+	return fmt.Sprintf("measure(%d)", uint32(m))
 }
 
 // Symmetric reports whether A is as similar to B as B is to A.
-func (m Measure) Symmetric() bool { return m != Containment }
+func (m Measure) Symmetric() bool { return m.kind().symmetric(m) }
+
+// IsCount reports whether values are whole numbers from 1 on, as those of Overlap, and not shares.
+func (m Measure) IsCount() bool { return m.kind().isCount() }
+
+// IsWeighted reports whether the measure is one of sets whose elements count with weights only, as WeightedJaccard.
+func (m Measure) IsWeighted() bool { return m&weighted != 0 }
+
+// ByParts reports whether the measure says how much of one set is in another, whatever else is in that: both
+// containments.
+func (m Measure) ByParts() bool { return m.kind().byParts(m) }
 
 // Similarity returns the measure of sets of sizeA and sizeB that have inter in common, for
 // display. It is 0 if inter is 0, and at most 1 except for Overlap.
@@ -100,20 +132,7 @@ func (m Measure) Similarity(inter, sizeA, sizeB uint64) float64 {
 	if inter == 0 {
 		return 0
 	}
-	i, a, b := float64(inter), float64(sizeA), float64(sizeB)
-	switch m {
-	case Containment:
-		return i / a
-	case MaxContainment:
-		return i / min(a, b)
-	case Cosine:
-		return i / math.Sqrt(a*b)
-	case Dice:
-		return 2 * i / (a + b)
-	case Overlap:
-		return i
-	}
-	return i / float64(sizeA+sizeB-inter)
+	return m.kind().similarity(m, inter, sizeA, sizeB)
 }
 
 // ScoreOne is the Score of a similarity of 1.
@@ -126,19 +145,7 @@ func (m Measure) Score(inter, sizeA, sizeB uint64) uint64 {
 	if inter == 0 {
 		return 0
 	}
-	switch m {
-	case Cosine:
-		return squareShare(inter, sizeA, sizeB)
-	case Containment:
-		return scaled(inter, sizeA)
-	case MaxContainment:
-		return scaled(inter, min(sizeA, sizeB))
-	case Dice:
-		return scaled(2*inter, sizeA+sizeB)
-	case Overlap:
-		return inter
-	}
-	return scaled(inter, sizeA+sizeB-inter)
+	return m.kind().score(m, inter, sizeA, sizeB)
 }
 
 // Match is a pair of sets with the counts from which every measure follows. A and B are

@@ -27,31 +27,33 @@ type Threshold struct {
 }
 
 // NewThreshold returns the fraction that the shortest decimal form of value spells: 0.8
-// is 4/5, not the nearest binary fraction. It fails for unknown measures, NaN, values
+// is 4/5, not the nearest binary fraction. It fails for unknown kinds of measures, NaN, values
 // outside (0, 1], and more than nine decimals; for Overlap it accepts only whole numbers
 // from 1 to 2⁵³.
 func NewThreshold(m Measure, value float64) (Threshold, error) {
-	if int(m) >= len(names) {
+	if m>>kindAt >= numberOfKinds {
 		return Threshold{}, fmt.Errorf("unknown %v", m)
 	}
-	if m == Overlap {
-		if !(value >= 1 && value <= maxOverlap) || value != float64(uint64(value)) { // also refuses NaN
-			return Threshold{}, fmt.Errorf("overlap %v is not a whole number from 1 on: give the least number of common features, such as 3", value)
-		}
-		return Threshold{m, uint64(value), 1}, nil
-	}
-	if !(value > 0 && value <= 1) {
-		return Threshold{}, fmt.Errorf("threshold %v is out of range: give a number above 0 and at most 1, such as 0.8", value)
-	}
-	num, den, err := fraction(value)
+	num, den, err := m.kind().number(value)
 	if err != nil {
 		return Threshold{}, err
 	}
 	return Threshold{m, num, den}, nil
 }
 
+// count returns a whole number from 1 on as a fraction.
+func count(value float64) (num, den uint64, err error) {
+	if !(value >= 1 && value <= maxOverlap) || value != float64(uint64(value)) { // also refuses NaN
+		return 0, 0, fmt.Errorf("overlap %v is not a whole number from 1 on: give the least number of common features, such as 3", value)
+	}
+	return uint64(value), 1, nil
+}
+
 // fraction returns the shortest decimal form of a value in (0, 1] in lowest terms.
 func fraction(value float64) (num, den uint64, err error) {
+	if !(value > 0 && value <= 1) {
+		return 0, 0, fmt.Errorf("threshold %v is out of range: give a number above 0 and at most 1, such as 0.8", value)
+	}
 	mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(value, 'e', -1, 64), "e")
 	whole, fraction, _ := strings.Cut(mantissa, ".")
 	num, errDigits := strconv.ParseUint(whole+fraction, 10, 64) // at most 17 digits
@@ -111,29 +113,11 @@ func (t Threshold) String() string {
 // direction: that of MaxContainment for Containment, otherwise t itself. Joins look for
 // its pairs, and then check t in each direction.
 func (t Threshold) Undirected() Threshold {
-	if t.measure == Containment {
-		t.measure = MaxContainment
-	}
+	t.measure = t.measure.kind().undirected(t.measure)
 	return t
 }
 
 // LeastJaccard returns, for display and for probabilities, the least Jaccard similarity
 // of two sets that reach the threshold; ok is false if it has no bound above 0.
-//
-//   - Dice d is 2i/(a+b) and J = i/(a+b−i), so J = d/(2−d), whatever the sizes are.
-//   - Cosine c: i = c·√(ab), hence J = c/(√(a/b)+√(b/a)−c), which falls as the sizes
-//     differ more. As i ≤ min(a, b), √(a/b) and √(b/a) are at most 1/c, and their sum at most
-//     c + 1/c: J ≥ c². A set and a subset of c² of its size reach that.
-//   - Containment and Overlap say nothing about the other elements of the other set.
-func (t Threshold) LeastJaccard() (j float64, ok bool) {
-	f := t.Float()
-	switch t.measure {
-	case Jaccard, WeightedJaccard:
-		return f, true
-	case Dice:
-		return f / (2 - f), true
-	case Cosine:
-		return f * f, true
-	}
-	return 0, false
-}
+// Containment and Overlap have none: they say nothing about the other elements of the other set.
+func (t Threshold) LeastJaccard() (j float64, ok bool) { return t.measure.kind().leastJaccard(t) }

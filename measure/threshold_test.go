@@ -2,6 +2,7 @@ package measure
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -69,7 +70,7 @@ func TestThresholdRefusesWhatItCannotHold(t *testing.T) {
 		{Overlap, math.NaN(), "whole number from 1"},
 		{Overlap, math.Inf(1), "whole number from 1"},
 		{Overlap, 1 << 54, "whole number from 1"},
-		{Measure(99), 0.8, "unknown measure(99)"},
+		{numberOfKinds << kindAt, 0.8, "unknown measure("},
 	} {
 		_, err := NewThreshold(c.measure, c.in)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -81,6 +82,9 @@ func TestThresholdRefusesWhatItCannotHold(t *testing.T) {
 func TestThresholdsParseBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		th, _ := anyThreshold(t)
+		if !slices.Contains(All(), th.measure) {
+			t.Skip("a measure without a name")
+		}
 		if got, err := ParseThreshold(th.String()); got != th || err != nil {
 			t.Fatalf("%s parses to %v, %v", th, got, err)
 		}

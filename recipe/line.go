@@ -168,7 +168,7 @@ func (o *Options) parseDecision(keys, decision string) (err error) {
 	case keys == noKeys:
 		o.Keys = NoKeys
 		return nil
-	case byContainment(o.Threshold):
+	case o.Threshold.Measure().ByParts():
 		keys, _, _ = strings.Cut(keys, " "+seedField+"=") // the scheme has it, and Parse compares
 		return parseNumbers(keys, "sample=7 agree=3", map[string]*int{sampleField: &o.Sample.Size, agreeField: &o.Sample.Agree})
 	}

@@ -166,7 +166,7 @@ func (r *Recipe) decide(o Options) (err error) {
 	if r.verify != Exact && (o.Keys == NoKeys || banded(r.sketch) == nil) {
 		return fmt.Errorf("recipe: verify %s needs candidates by the bands of a signature with components, such as %s", r.verify, minhash.Default())
 	}
-	if byContainment(r.threshold) {
+	if r.threshold.Measure().ByParts() { // samples find the documents: see lsh.Sample
 		if r.verify != Exact {
 			return fmt.Errorf("recipe: signatures do not estimate %v: verify %s", r.threshold.Measure(), Exact)
 		}
@@ -175,11 +175,6 @@ func (r *Recipe) decide(o Options) (err error) {
 		r.banding, err = r.chooseBanding(o)
 	}
 	return err
-}
-
-// byContainment reports whether samples find the documents; see lsh.Sample.
-func byContainment(t measure.Threshold) bool {
-	return t.Measure() == measure.Containment || t.Measure() == measure.MaxContainment
 }
 
 // chooseSample returns the sample to make keys of, the zero value for no keys of samples.

@@ -102,7 +102,7 @@ func left(t *task) error {
 // sendCopyPairs makes the pairs within classes.
 func sendCopyPairs(t *task, copies *extsort.Sorted) error {
 	of := t.plan.edges.Threshold.Measure()
-	sizes, err := t.sorted(8, when(of == measure.Overlap, Copies))
+	sizes, err := t.sorted(8, when(of.IsCount(), Copies))
 	if err != nil {
 		return err
 	}

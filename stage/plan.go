@@ -160,7 +160,7 @@ func (p *Plan) Decide() (err error) {
 	}
 	p.sides = sides.Against(p.References)
 	p.edges = engine.Edges{Threshold: p.recipe.Threshold()}
-	if p.Command == Dedup && engine.ByParts(p.edges.Threshold.Measure()) {
+	if p.Command == Dedup && p.edges.Threshold.Measure().ByParts() {
 		p.Star, p.edges.RemovesParts = true, true
 		p.edges.Threshold, err = measure.NewThreshold(measure.Containment, p.edges.Threshold.Float())
 	}
@@ -175,7 +175,7 @@ func supports(command string, r recipe.Recipe) error {
 		return nil
 	case r.Threshold() == (measure.Threshold{}):
 		return errors.New("the recipe decides nothing: take a threshold or a distance")
-	case command == Dedup && r.Threshold().Measure() == measure.Overlap:
+	case command == Dedup && r.Threshold().Measure().IsCount():
 		return errors.New("a number of common features does not say that a document can be done without: remove by measure jaccard or containment, or list pairs by overlap")
 	}
 	return nil

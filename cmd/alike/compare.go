@@ -58,7 +58,7 @@ func newCompare() *cobra.Command {
 			if err != nil {
 				return usageError{err}
 			}
-			options.Multiset = m == measure.WeightedJaccard
+			options.Multiset = m.IsWeighted()
 			one, err := scheme.MinHash(cmd.Flags())
 			if err != nil {
 				return err

@@ -14,7 +14,6 @@ import (
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/dedup"
-	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/noclobber"
 	"github.com/alike-dev/alike/internal/recipeflags"
@@ -157,7 +156,7 @@ func (f *clusterFlags) apply(cmd *cobra.Command, keep string, c *alike.Config) e
 		return usageError{err}
 	}
 	decision, _ := c.Decide.(dedup.Similarity)
-	if engine.ByParts(decision.Measure) && f.components(cmd) {
+	if decision.Measure.ByParts() && f.components(cmd) {
 		return usagef("--cluster components is not for --measure %s: texts that are parts of one long text are not alike; leave --cluster out", decision.Measure)
 	}
 	if len(f.against) > 0 {

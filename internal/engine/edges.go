@@ -17,10 +17,6 @@ type Edges struct {
 	RemovesParts bool
 }
 
-// ByParts tells whether a measure says how much of one document is in another. With such a measure documents
-// are removed that are inside one that is kept, the largest set first, by a threshold of Containment.
-func ByParts(m measure.Measure) bool { return m == measure.Containment || m == measure.MaxContainment }
-
 // Of returns the edges between two documents whose sets have the counts of m, with m.A < m.B, and
 // reach the threshold in at least one direction. With a directed measure there is one edge for each
 // direction that reaches it. reference tells whether m.A is a reference.

@@ -64,7 +64,7 @@ func (f *Decision) similarity(flags *pflag.FlagSet) (s dedup.Similarity, err err
 	if s.Measure, err = measure.Parse(f.Measure); err != nil {
 		return s, &usage{err}
 	}
-	if s.Measure == measure.Overlap && !flags.Changed("threshold") {
+	if s.Measure.IsCount() && !flags.Changed("threshold") {
 		return s, usagef("%s overlap has no threshold that suits all data: say how many shingles must be common, such as %s 10", setting.Measure, setting.Threshold)
 	}
 	if err := CheckThreshold(s.Measure, f.Threshold, f.Recall); err != nil {
@@ -103,7 +103,7 @@ func (f *Decision) candidates() (dedup.Candidates, error) {
 // for its default, so it would not refuse a 0 of the user's.
 func CheckThreshold(m measure.Measure, threshold, recall float64) error {
 	switch {
-	case m == measure.Overlap:
+	case m.IsCount():
 		if _, err := measure.NewThreshold(m, threshold); err != nil {
 			return usagef("%s is %v: by %s overlap take a whole number from 1 on, such as 10", setting.Threshold, threshold, setting.Measure)
 		}

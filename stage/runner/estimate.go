@@ -41,7 +41,7 @@ const (
 func (p *Plan) divide(ctx context.Context, c dedup.Config, keys int, prices Prices) error {
 	c.Threads, c.Outputs, c.Output, c.Memory = 1, nil, "", 0
 	c.OnSkip, c.OnNotice, c.Progress = nil, nil, nil // findFiles has reported
-	if decision, _ := c.Decide.(dedup.Similarity); decision.Measure == measure.Overlap {
+	if decision, _ := c.Decide.(dedup.Similarity); decision.Measure.IsCount() {
 		c.Decide = dedup.Similarity{Measure: measure.Containment} // reading costs the same by any measure for which sets are joined
 	}
 	judged, err := dedup.MakePlan(ctx, c)

@@ -17,7 +17,6 @@ import (
 	"github.com/alike-dev/alike/internal/bucketurl"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/remote"
-	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/stage"
 )
 
@@ -120,7 +119,7 @@ func check(c *dedup.Config, o *PlanOptions) error {
 		return errors.New("no place for the results: name a folder, a file or a URL")
 	}
 	auto, ok := decision.Candidates.(dedup.Auto)
-	if (bySimilarity || c.Decide == nil) && (ok || decision.Candidates == nil) && decision.Measure != measure.Overlap {
+	if (bySimilarity || c.Decide == nil) && (ok || decision.Candidates == nil) && !decision.Measure.IsCount() {
 		decision.Candidates = dedup.LSH(auto) // to decide for auto, all sets would have to be read before planning
 		c.Decide = decision
 	}

@@ -221,7 +221,7 @@ func (o *Options) addCopies(to *extsort.Appender, a, b uint32, similarity uint64
 // the number of features of their set.
 func (o *Options) copiesSimilarity(c *doctable.Cursor, rep uint32) uint64 {
 	size := uint64(1)
-	if o.Measure == measure.Overlap {
+	if o.Measure.IsCount() {
 		size = uint64(c.SetSize(rep))
 	}
 	return math.Float64bits(o.Measure.Similarity(size, size, size))
