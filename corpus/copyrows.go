@@ -15,6 +15,9 @@ import (
 type RowCopy struct {
 	Threads    int   // 0 = GOMAXPROCS
 	PageMemory int64 // about how many bytes of pages are in memory at once, unless one page is larger; 0 = 48 MiB a thread
+	// Extra, if set, gives columns to add, as a Parquet file of flat columns with a row for each of the rows, which are
+	// kept ones. It is called once for each row group in order, and once without rows if there is none.
+	Extra func(rows []int64) ([]byte, error)
 }
 
 // CopyRows writes a Parquet file without some of its rows. It calls keep once for each
@@ -46,7 +49,7 @@ func CopyRows(ctx context.Context, to io.Writer, s Source, o Options, c RowCopy,
 		}
 	}
 	pf.Room = c.PageMemory
-	err = pf.Copy(ctx, to, c.Threads, f.o.MaxRecord, known, keep)
+	err = pf.Copy(ctx, to, c.Threads, f.o.MaxRecord, known, keep, c.Extra)
 	if err != nil && isParquetProblem(err) {
 		return parquetProblem(f, fmt.Errorf("rows cannot be copied: %w", err), -1)
 	}

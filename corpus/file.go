@@ -62,6 +62,15 @@ func (f *File) Encoding() Encoding { return f.encoding }
 // Columns returns the names in the header, for a Parquet file those of all its columns; nil if there are none.
 func (f *File) Columns() []string { return f.columns.Names }
 
+// Comma returns the character that separates the cells of a CSV file; 0 for other files, of which TSV has tabs without
+// quotes.
+func (f *File) Comma() byte {
+	if f.src.Format != CSV {
+		return 0
+	}
+	return f.columns.Comma()
+}
+
 // Layout returns what is needed to parse a record of the file without the file. It is known when Header is.
 func (f *File) Layout() Layout { return Layout{f.kind, f.columns, f.encoding} }
 

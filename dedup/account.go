@@ -120,6 +120,9 @@ func (a *account) clusters(c *clusters.Result, known bitset.Set[uint32]) {
 		a.Known = int64(known.Len())
 		a.Removed += a.Known
 	}
+	if a.settings.Tags != nil {
+		a.Tagged, a.Removed = new(a.Removed), 0
+	}
 	a.Kept = a.Read - a.Skipped - a.Removed
 	a.Clusters = c.Clusters
 	for _, c := range c.Largest {

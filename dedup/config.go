@@ -42,6 +42,8 @@ type Config struct {
 	// IDsOnly makes Run write the ids of kept documents, to KeptIDsFile, instead of the records:
 	// for callers that hold the records themselves.
 	IDsOnly bool
+	// Tags, if set, makes Run keep every record, and say in it what would be removed.
+	Tags *Tags
 	// Outputs are other files that the caller writes ("-": standard output; "&2": standard error),
 	// Reads other files that it has read. Like Output and Work, no file of Outputs may be an input,
 	// lie in an input folder, be one of Reads, or be a file of another output; otherwise the run
@@ -88,6 +90,14 @@ type Config struct {
 	fs     vfs.FS // of Work and Output; nil: the operating system's
 	limits limits // zero except in tests
 }
+
+// Tags are fields that Run adds to every record, in JSONL, CSV, TSV and Parquet files: cluster, the name of the cluster's
+// first document, which is the record's own where it is alone; cluster_size; and, of a record that would be removed,
+// duplicate_of, the name of the one that would be kept instead, and similarity to it. Beside references there is
+// duplicate_in, the file of duplicate_of. In JSON and Parquet these are null, in tables empty, for a record that would be
+// kept. Documents that are files or lines of their own cannot carry fields: KeptIDsFile has theirs. A record that has a
+// field of one of these names ends the run.
+type Tags struct{ Prefix string } // stands before each name
 
 // limits let tests meet with small data the conditions of large runs. A zero field keeps the normal
 // limit.

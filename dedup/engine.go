@@ -182,6 +182,9 @@ func writeKept(ctx context.Context, j *job, in *inputs, f *found, of *clusters.R
 		Table: f.docs.table, Clusters: of, Corpus: j.Corpus, IDsOnly: j.IDsOnly, Wanted: report.decoded, Want: report.put, Space: j.space, Log: j.log,
 		NoteBytes: j.limits.output, Progress: j.Progress,
 	}
+	if j.Tags != nil {
+		o.Tags = write.NewTags(j.Tags.Prefix, in.references > 0)
+	}
 	if links := f.docs.links; links != nil {
 		o.Records, o.Probability = true, links.Probability
 	}

@@ -329,6 +329,7 @@ func (s *search) hotOptions() hot.Options {
 func (f *found) clusterOptions() clusters.Options {
 	o := clusters.Options{
 		Graph: f.graph(), Table: f.docs.table, Sides: &f.sides, Keep: f.Keep, Star: f.Star, Parts: f.removesParts, Sizes: f.sizes, Verify: f.verifyOptions(),
+		Sized: f.Tags != nil,
 	}
 	if f.docs.links != nil {
 		o.Rate, o.All = f.docs.links.Similarity, f.docs.links.Undecided

@@ -43,6 +43,7 @@ func identity(c *settings, command string, in *inputs, known string) iter.Seq[jo
 			{Name: "block size", Value: fmt.Sprint(c.Corpus.BlockSize)},
 			{Name: "output", Value: c.Output},
 			{Name: "ids only", Value: strconv.FormatBool(c.IDsOnly)},
+			{Name: "tags", Value: tagsSetting(c.Tags)},
 			{Name: "references", Value: fmt.Sprint(in.references)},
 			{Name: string(setting.With), Value: withSetting(c, in)},
 			{Name: "index", Value: known},
@@ -64,6 +65,13 @@ func identity(c *settings, command string, in *inputs, known string) iter.Seq[jo
 		}
 		yield(journal.Setting{Name: "names of the outputs", Value: fmt.Sprintf("%016x", names)})
 	}
+}
+
+func tagsSetting(t *Tags) string {
+	if t == nil {
+		return "no"
+	}
+	return strconv.Quote(t.Prefix)
 }
 
 // withSetting says how many of the inputs come before --with.

@@ -12,6 +12,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/names"
 	"github.com/alike-dev/alike/dedup/internal/read"
 	"github.com/alike-dev/alike/dedup/internal/reread"
+	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/setting"
@@ -161,6 +162,9 @@ func readOptions(j *job, in *inputs, how choice, docs *documents) read.Options {
 			Sources: in.sources, References: in.references, Left: in.left, Keys: r.Keys(),
 			Space: j.space, SegmentBytes: j.limits.segment, Log: j.log, PartBytes: partBytes(j.settings, in),
 		},
+	}
+	if j.Tags != nil && !j.IDsOnly {
+		o.Tags = write.NewTags(j.Tags.Prefix, in.references > 0)
 	}
 	if !r.BySets() || j.Shared { // needed after grouping
 		o.Table.Words = r.Words()

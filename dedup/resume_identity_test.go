@@ -323,6 +323,7 @@ func TestEveryFieldOfConfigIsInTheFingerprint(t *testing.T) {
 		"Verify":                func(c *settings) { c.Verify = recipe.Sketch },
 		"OnError":               func(c *settings) { c.OnError = OnErrorFail },
 		"Keep":                  func(c *settings) { c.Keep = keepRule(t, "longest") },
+		"Tags":                  func(c *settings) { c.Tags = &Tags{} },
 		"Banding":               func(c *settings) { c.Banding = lsh.Params{Bands: 30, Rows: 4, MinBands: 1} },
 	}
 	before := fingerprint(t, base())

@@ -4,13 +4,15 @@ import "github.com/alike-dev/alike/dedup/internal/overview"
 
 // Summary is the report of a run. read = kept + removed + skipped, always.
 type Summary struct {
-	Read    int64 `json:"read"`            // records of the inputs, including skipped ones
-	Kept    int64 `json:"kept"`            // including documents without any text
-	Removed int64 `json:"removed"`         // near-duplicates of a kept document
-	Known   int64 `json:"known,omitempty"` // of them, those like a document of NewTo.Known
-	Apart   int64 `json:"apart,omitempty"` // of those kept: have another name in NewTo.Known, where their own was taken
-	Skipped int64 `json:"skipped"`         // could not be used; each was reported
-	Empty   int64 `json:"empty"`           // kept documents without features, which are similar to nothing
+	Read    int64 `json:"read"`    // records of the inputs, including skipped ones
+	Kept    int64 `json:"kept"`    // including documents without any text
+	Removed int64 `json:"removed"` // near-duplicates of a kept document
+	// Tagged, of runs with Tags, are those kept that are near-duplicates of another one: nothing is removed.
+	Tagged  *int64 `json:"tagged,omitempty"`
+	Known   int64  `json:"known,omitempty"` // of them, those like a document of NewTo.Known
+	Apart   int64  `json:"apart,omitempty"` // of those kept: have another name in NewTo.Known, where their own was taken
+	Skipped int64  `json:"skipped"`         // could not be used; each was reported
+	Empty   int64  `json:"empty"`           // kept documents without features, which are similar to nothing
 
 	// Usable documents of Inputs and of With; Read and Skipped count both together.
 	Left  int64 `json:"left,omitempty"`

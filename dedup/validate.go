@@ -149,6 +149,9 @@ func (c *settings) validateKnown() error {
 	if c.Link != nil {
 		checks = append(checks, errors.New("records of a table are compared with each other, and an index holds texts: leave one of them out"))
 	}
+	if c.Tags != nil {
+		checks = append(checks, errors.New("tags are for records that all stay, and to an index those are added that are new to it: leave one of them out"))
+	}
 	if len(c.With) > 0 {
 		checks = append(checks, setting.Errorf("%s is for pairs, and an index for what is kept: leave one of them out", setting.With))
 	}

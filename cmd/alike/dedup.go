@@ -34,6 +34,7 @@ through others are one cluster. The output folder gets
                  next to those that were kept, with the differences marked
   summary.json   figures of the run, written last: when it exists, all is complete
 
+With --tag every record stays, and says what would be removed; see --help-all.
 With --ids-only the output has kept.csv, the ids of kept documents, instead of kept/ and
 kept.txt: for records that are already in a table or a database.
 
@@ -70,6 +71,15 @@ Where less than half of the pairs may be right, no record is removed, and the ex
 is 5. --accept takes the result all the same; so do --threshold, --precision and --model.
 
   alike dedup customers.csv -o clean/ --records --keep longest`,
+	"output": `With --tag no record is removed: kept/ has all of them, in the same files and order, each with more
+fields: cluster (the name of its first document; its own, if it is alone), cluster_size, duplicate_of
+(the record that would be kept instead of it; null, or empty in a table, for one that would be kept),
+and similarity to that one. With references there is duplicate_in too, the file of duplicate_of. In
+Parquet they are columns with types. --tag-prefix stands before these names; a record or file that
+has one of them already ends the run, so that no name stands there twice. Documents that are files or
+lines of their own, and with --ids-only all, have their tags in kept.csv. removed.csv is empty.
+
+  alike dedup crawl/ -o tagged/ --tag --tag-prefix alike_`,
 	"index": `With --index the documents of an index come before those of the inputs: a document like
 one of them is removed, and so is one like a document that was kept before it. Kept
 documents are added to the index. So a crawl each week keeps the same documents as all
@@ -97,6 +107,7 @@ type dedupFlags struct {
 	keep     string
 	clusters clusterFlags
 	idsOnly  bool
+	tags     tagFlags
 	noSync   bool
 	dryRun   bool
 	index    string
@@ -111,6 +122,7 @@ func (f *dedupFlags) add(own *pflag.FlagSet) {
 	own.StringVar(&f.index, "index", "", "remove what is like a document of the index in this `folder`, and add what is kept; it is made if missing, and takes a part of --memory from the rest of the run")
 	own.BoolVar(&f.noSync, "no-sync", false, "do not wait until the output is on disk: done sooner, but lost or damaged if the power fails within seconds")
 	own.BoolVar(&f.idsOnly, "ids-only", false, "write only the ids of what is kept, kept.csv, and no records")
+	f.tags.add(own)
 	own.BoolVar(&f.dryRun, "dry-run", false, "estimate documents, memory, disk and time, and do nothing")
 	own.BoolVar(&f.accept, "accept", false, "with --records: remove records even if the data do not tell which are the same")
 	own.Float64Var(&f.records.join.precision, "precision", 0, "with --records, instead of a threshold: the `share` of pairs in clusters that should be right, as far as the data tell")
@@ -172,6 +184,9 @@ func (f *dedupFlags) apply(cmd *cobra.Command, c *alike.Config) error {
 		return usagef("-o DIR is missing: name a folder for the output")
 	}
 	c.Output, c.IDsOnly = f.output, f.idsOnly
+	if err := f.tags.apply(c); err != nil {
+		return err
+	}
 	if f.noSync {
 		if c.Work != nil || f.index != "" {
 			return usagef("--no-sync leaves nothing from which a killed run could continue: leave --work and an index out, or sync")
@@ -314,8 +329,12 @@ func printDedup(cmd *cobra.Command, f *inputFlags, output string, s *alike.Summa
 		return nil
 	}
 	stderr := cmd.ErrOrStderr()
-	fmt.Fprintf(stderr, "%s read: %s kept, %s removed in %s, %s skipped\n", count(s.Read, "document"),
-		humanize.Comma(s.Kept), humanize.Comma(s.Removed), count(s.Clusters, "cluster"), humanize.Comma(s.Skipped))
+	what, n := "removed", s.Removed
+	if s.Tagged != nil {
+		what, n = "tagged as duplicates", *s.Tagged
+	}
+	fmt.Fprintf(stderr, "%s read: %s kept, %s %s in %s, %s skipped\n", count(s.Read, "document"),
+		humanize.Comma(s.Kept), humanize.Comma(n), what, count(s.Clusters, "cluster"), humanize.Comma(s.Skipped))
 	if s.Known > 0 {
 		fmt.Fprintf(stderr, "%s of those removed are like a document of the index\n", humanize.Comma(s.Known))
 	}

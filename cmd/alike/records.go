@@ -80,7 +80,7 @@ func (f *recordFlags) wanted() bool { return f.records || len(f.join.fields) > 0
 // ofRecords are the flags of commands about texts that also apply to records.
 var ofRecords = []string{
 	"records", "field", "model", "output", "threshold", "id-field", "format", "max-record", "on-error", "threads", "memory", "work", "fresh", "quiet", "json", "skipped",
-	"keep", "results", "partitions", "engine", "cluster", "ids-only", "no-sync", "timings", "progress", "measure", "repetitions", "candidates", "recall",
+	"keep", "results", "partitions", "engine", "cluster", "ids-only", "no-sync", "tag", "tag-prefix", "timings", "progress", "measure", "repetitions", "candidates", "recall",
 	"idf", "idf-epsilon", "idf-delta", "config", "save-config", "explain", "explain-pairs", "verbose", "probability", "top", "truth", "summary", "verdicts", "source", "match", "precision", "accept", "clusters", "audit", "audit-labels",
 }
 

@@ -20,7 +20,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -35,6 +34,7 @@ import (
 	"github.com/alike-dev/alike/internal/bom"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/internal/tagging"
 )
 
 // DefaultSyncEvery is Config.SyncEvery if that is 0.
@@ -96,7 +96,7 @@ func Run(ctx context.Context, c Config) (s Summary, err error) {
 		c.Threads = runtime.GOMAXPROCS(0)
 	}
 	c.SyncEvery = cmp.Or(c.SyncEvery, DefaultSyncEvery)
-	r := &run{Config: &c, begun: time.Now(), remembers: c.Index.Options().History > 0, tags: newTags(c.TagPrefix)}
+	r := &run{Config: &c, begun: time.Now(), remembers: c.Index.Options().History > 0, tags: tagging.New(c.TagPrefix, "duplicate_of", "similarity")}
 	if r.remembers {
 		if r.replay, err = newReplay(c.Index); err != nil {
 			return s, err
@@ -165,7 +165,7 @@ type run struct {
 	safe      atomic.Int64 // records kept up to so many nanoseconds after begun are durable
 	summary   Summary
 	remembers bool
-	tags      tags
+	tags      *tagging.Fields
 	headed    bool        // begin has written what stands before the records
 	replay    *replay     // nil: there is no replay, or it has ended
 	replays   atomic.Bool // replay is not nil; read by Prepare
@@ -241,7 +241,7 @@ func (w *worker) record(f *corpus.File, r *corpus.Record, line int64, replays bo
 		return problem(r.Err)
 	}
 	if w.Tag {
-		if err := w.tags.free(w.inUTF8(r.Raw)); err != nil {
+		if err := w.tags.FreeObject(w.inUTF8(r.Raw)); err != nil {
 			return problem(err)
 		}
 	}
@@ -382,18 +382,19 @@ func (w *worker) one(raw, id []byte, v *index.Verdict) {
 		w.summary.Dropped++
 	}
 	if w.Duplicates != nil {
-		w.dropped = appendQuoted(append(w.dropped, `{"id":`...), id)
-		w.dropped = appendQuoted(append(w.dropped, `,"duplicate_of":`...), v.Of)
+		w.dropped = tagging.AppendJSON(append(w.dropped, `{"id":`...), id)
+		w.dropped = tagging.AppendJSON(append(w.dropped, `,"duplicate_of":`...), v.Of)
 		w.dropped = append(appendSimilarity(append(w.dropped, `,"similarity":`...), v.Similarity), "}\n"...)
 	}
 }
 
 // appendTagged appends a record with the tags.
 func (w *worker) appendTagged(dst, raw []byte, v *index.Verdict) []byte {
+	values := [][]byte{tagging.AppendJSON(nil, v.Of), appendSimilarity(nil, v.Similarity)}
 	if !w.encoding.Wide() {
-		return w.tags.append(dst, raw, v)
+		return w.tags.AppendObject(dst, raw, values)
 	}
-	return w.encoding.AppendBack(dst, w.tags.append(nil, w.inUTF8(raw), v))
+	return w.encoding.AppendBack(dst, w.tags.AppendObject(nil, w.inUTF8(raw), values))
 }
 
 // inUTF8 returns a record in UTF-8.
@@ -405,12 +406,3 @@ func (w *worker) inUTF8(raw []byte) []byte {
 }
 
 func appendSimilarity(dst []byte, s float64) []byte { return strconv.AppendFloat(dst, s, 'f', 6, 64) }
-
-// appendQuoted appends a string of JSON. Bytes that are not UTF-8 become U+FFFD.
-func appendQuoted(dst, s []byte) []byte {
-	quoted, err := json.Marshal(string(s))
-	if err != nil {
-		panic("stream: a string cannot be written as JSON: " + err.Error())
-	}
-	return append(dst, quoted...)
-}

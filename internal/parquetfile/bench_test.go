@@ -52,7 +52,7 @@ func BenchmarkCopy(b *testing.B) {
 		b.Run(c.name+"/copy", func(b *testing.B) {
 			b.SetBytes(int64(len(data)))
 			for b.Loop() {
-				must(b, open(b, data).Copy(context.Background(), io.Discard, 1, 0, nil, c.keep))
+				must(b, open(b, data).Copy(context.Background(), io.Discard, 1, 0, nil, c.keep, nil))
 			}
 		})
 		b.Run(c.name+"/parquet-go", func(b *testing.B) {

@@ -27,9 +27,11 @@ import (
 //
 // Rows behind the last kept row of a row group are not read, and row groups without kept rows are
 // not read at all: so the rows before damage can be copied. WholeRows returns how many these are.
-func (f *File) Copy(ctx context.Context, w io.Writer, threads int, maxPage int64, known []int, keep func(row int64) bool) error {
+//
+// extra, unless nil, gives columns to add.
+func (f *File) Copy(ctx context.Context, w io.Writer, threads int, maxPage int64, known []int, keep func(row int64) bool, extra Extra) error {
 	o := &output{w: w}
-	c := &copier{f: f, limit: max(maxPage, DefaultMaxPage), known: known, keep: keep}
+	c := &copier{f: f, limit: max(maxPage, DefaultMaxPage), known: known, keep: keep, extra: extra}
 	for range f.Leaves {
 		c.levels = append(c.levels, [2]level{newLevel(), newLevel()})
 	}
@@ -37,7 +39,7 @@ func (f *File) Copy(ctx context.Context, w io.Writer, threads int, maxPage int64
 	if err != nil {
 		return err
 	}
-	if whole {
+	if whole = whole && extra == nil; whole {
 		if whole, err = c.check(ctx, max(threads, 1)); err != nil {
 			return err
 		}
@@ -51,7 +53,27 @@ func (f *File) Copy(ctx context.Context, w io.Writer, threads int, maxPage int64
 	if err := runPipeline(ctx, o, max(threads, 1), f.Room, c.produce); err != nil {
 		return err
 	}
-	return o.finish(f)
+	return c.finish(o)
+}
+
+// finish ends the file.
+func (c *copier) finish(o *output) error {
+	meta := c.f.meta.edit()
+	if c.extra != nil {
+		if c.added == nil { // no row group: only its schema counts
+			data, err := c.extra(nil)
+			if err != nil {
+				return err
+			}
+			if c.added, err = parseExtra(data, 0); err != nil {
+				return err
+			}
+		}
+		if err := c.added.addSchema(&meta); err != nil {
+			return err
+		}
+	}
+	return o.finish(meta)
 }
 
 // copier is one call of Copy.
@@ -63,6 +85,8 @@ type copier struct {
 	ahead  []bitset.Set[int] // for the first row groups, made by plan
 	total  int64             // bytes of the columns that were copied
 	levels [][2]level        // of the columns, see chunkCopy
+	extra  Extra
+	added  *extraColumns // the first ones
 }
 
 // chunk parses and checks the metadata of one column of a row group that will be copied.
@@ -165,7 +189,11 @@ func (c *copier) copyGroup(p *pipeline, group int) error {
 	if err != nil {
 		return err
 	}
-	return p.add(&job{write: func(o *output) error {
+	more, err := c.extraOf(group, nil)
+	if err != nil {
+		return err
+	}
+	return p.add(&job{weight: more.weight(), write: func(o *output) error {
 		g := o.group(c.f.groups[group].fields)
 		for _, k := range columns {
 			out, shift := newOutChunk(c.f, k.c), o.at-k.c.start
@@ -177,6 +205,9 @@ func (c *copier) copyGroup(p *pipeline, group int) error {
 			if err := o.copyRange(p.ctx, c.f.r, k.c.start, k.behind); err != nil {
 				return err
 			}
+		}
+		if err := o.addExtra(p.ctx, g, more); err != nil {
+			return err
 		}
 		return o.endGroup(p.ctx, c.f, g, c.f.groups[group].rows)
 	}})
@@ -224,8 +255,8 @@ func (o *output) endGroup(ctx context.Context, f *File, g *outGroup, rows int64)
 	return nil
 }
 
-// finish writes the page index and the footer.
-func (o *output) finish(f *File) error {
+// finish writes the page index and the footer, which is meta with other row groups.
+func (o *output) finish(meta structure) error {
 	for _, index := range [...]struct {
 		of         func(c *outChunk) []byte
 		at, length int16
@@ -260,7 +291,6 @@ func (o *output) finish(f *File) error {
 		rows += g.fields.intOr(groupRows, 0)
 		groups = append(groups, g.fields.append(nil))
 	}
-	meta := f.meta.edit()
 	meta.setInt(fileRows, tI64, rows)
 	meta.setList(fileGroups, tStruct, groups)
 	footer := meta.append(nil)

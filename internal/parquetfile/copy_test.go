@@ -21,7 +21,7 @@ import (
 func copied(t testing.TB, data []byte, threads int, keep func(row int64) bool) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	must(t, open(t, data).Copy(context.Background(), &b, threads, 0, nil, keep))
+	must(t, open(t, data).Copy(context.Background(), &b, threads, 0, nil, keep, nil))
 	return b.Bytes()
 }
 

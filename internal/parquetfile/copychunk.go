@@ -1,6 +1,7 @@
 package parquetfile
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -91,7 +92,13 @@ func (c *copier) filterGroup(p *pipeline, group int, rows bitset.Set[int], kept 
 			return err
 		}
 	}
-	return p.add(&job{write: func(o *output) error { return o.endGroup(p.ctx, c.f, g, int64(kept)) }})
+	more, err := c.extraOf(group, rows)
+	if err != nil {
+		return err
+	}
+	return p.add(&job{weight: more.weight(), write: func(o *output) error {
+		return errors.Join(o.addExtra(p.ctx, g, more), o.endGroup(p.ctx, c.f, g, int64(kept)))
+	}})
 }
 
 // produce adds the jobs for a chunk.

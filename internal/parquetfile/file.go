@@ -60,7 +60,7 @@ const (
 
 // Field ids of FileMetaData, RowGroup, ColumnChunk and ColumnMetaData.
 const (
-	fileVersion, fileSchema, fileRows, fileGroups, fileKeyValues, fileCreator, fileEncryption = 1, 2, 3, 4, 5, 6, 8
+	fileVersion, fileSchema, fileRows, fileGroups, fileKeyValues, fileCreator, fileOrders, fileEncryption = 1, 2, 3, 4, 5, 6, 7, 8
 
 	groupColumns, groupBytes, groupRows, groupSorting, groupOffset, groupCompressed, groupOrdinal = 1, 2, 3, 4, 5, 6, 7
 

@@ -202,7 +202,7 @@ func readsAll(f *File, limit int64) (rows int, err error) {
 			}
 		}
 	}
-	return rows, f.Copy(context.Background(), &bytes.Buffer{}, 2, limit, nil, func(row int64) bool { return row%2 == 0 })
+	return rows, f.Copy(context.Background(), &bytes.Buffer{}, 2, limit, nil, func(row int64) bool { return row%2 == 0 }, nil)
 }
 
 func isEnd(err error) bool { return err.Error() == "EOF" }

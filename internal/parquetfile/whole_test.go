@@ -140,7 +140,7 @@ func TestCopyOfADamagedFileIsValidOrRefused(t *testing.T) {
 			"all": func(int64) bool { return true }, "some": func(row int64) bool { return row%3 > 0 },
 		} {
 			var out bytes.Buffer
-			if err := f.Copy(context.Background(), &out, 2, 0, nil, keep); err != nil {
+			if err := f.Copy(context.Background(), &out, 2, 0, nil, keep, nil); err != nil {
 				if !IsDamage(err) {
 					t.Errorf("%s: %s: %v", what, name, err)
 				}
@@ -172,7 +172,7 @@ func TestWholeRowsCanBeCopied(t *testing.T) {
 		}
 		found[rows]++
 		var out bytes.Buffer
-		if err := f.Copy(context.Background(), &out, 2, 0, nil, func(row int64) bool { return row < rows }); err != nil {
+		if err := f.Copy(context.Background(), &out, 2, 0, nil, func(row int64) bool { return row < rows }, nil); err != nil {
 			t.Fatalf("%s: %d of %d rows are whole, but not copied: %v", what, rows, f.Rows, err)
 		}
 		if have, err := readable(out.Bytes(), !strings.Contains(what, "under a checksum")); err != nil || have != rows {

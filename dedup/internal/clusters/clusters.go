@@ -26,6 +26,7 @@ type Options struct {
 	Keep   cluster.Keep
 	All    bool                      // nothing is removed
 	Star   bool                      // a document is removed only in favour of one that is similar to it
+	Sized  bool                      // Result.Sizes is wanted
 	Parts  bool                      // stars are made with the largest set first: edges are by containment
 	Sizes  *extsort.Sorted           // of the sets of representatives, for Parts; nil: the table has the sets
 	Verify verify.Options            // for similarities that no edge gives
@@ -37,6 +38,7 @@ type Result struct {
 	Labels       *extsort.Sorted // members of clusters of two or more; Value: the smallest document of the cluster
 	Removed      *extsort.Sorted // Value: the document kept instead
 	Similarities *extsort.Sorted // of removed documents that are no copies of the kept one; Value: bits of a float
+	Sizes        *extsort.Sorted // with Options.Sized, of the documents in Labels; Value: the members of the cluster
 	Clusters     int64
 	Largest      []Cluster // largest first, at most LargestMax
 	BySize       [32]int64 // clusters of 2ⁱ to 2ⁱ⁺¹−1 members
@@ -51,7 +53,7 @@ type Cluster struct {
 
 // Release frees the entries.
 func (c *Result) Release() error {
-	return c.space.ReleaseAll(c.Labels, c.Removed, c.Similarities)
+	return c.space.ReleaseAll(c.Labels, c.Removed, c.Similarities, c.Sizes)
 }
 
 // LargestMax is how many clusters are listed.
@@ -147,6 +149,7 @@ type decider struct {
 	ahead, behind *extsort.Reader
 
 	labels, removed, queries *extsort.Appender
+	sizes                    *extsort.Appender // nil: not wanted
 }
 
 // decide fills in c except the similarities. It returns queries for these: Key is a pair of
@@ -163,7 +166,7 @@ func (f *finder) decide(ctx context.Context, c *Result, members *extsort.Sorted)
 			var err error
 			c.Removed, err = f.Graph.Space.Sorted(ctx, f.Graph.ByDoc("removed", 8), func(to *extsort.Appender) error {
 				d.removed = to
-				return d.run(ctx)
+				return d.runSized(ctx)
 			})
 			return err
 		})
@@ -171,6 +174,18 @@ func (f *finder) decide(ctx context.Context, c *Result, members *extsort.Sorted)
 	})
 	slices.SortFunc(c.Largest, largestFirst)
 	return queries, err
+}
+
+// runSized is run, with the sizes of clusters where they are wanted.
+func (d *decider) runSized(ctx context.Context) (err error) {
+	if !d.f.Sized {
+		return d.run(ctx)
+	}
+	d.c.Sizes, err = d.f.Graph.Space.Sorted(ctx, d.f.Graph.ByDoc("sizes", 8), func(to *extsort.Appender) error {
+		d.sizes = to
+		return d.run(ctx)
+	})
+	return err
 }
 
 func (d *decider) run(ctx context.Context) error {
@@ -199,6 +214,11 @@ func (d *decider) group(first uint64) error {
 		if size > 1 {
 			if err := d.labels.Add(uint64(doc), label); err != nil {
 				return err
+			}
+			if d.sizes != nil {
+				if err := d.sizes.Add(uint64(doc), uint64(size)); err != nil {
+					return err
+				}
 			}
 		}
 		if doc == kept || d.f.All || d.f.Sides.Reference(doc) {

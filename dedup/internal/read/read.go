@@ -3,6 +3,7 @@ package read
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/meter"
 	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/tagging"
 	"github.com/alike-dev/alike/recipe"
 )
 
@@ -32,6 +34,8 @@ type Options struct {
 	// it are read, so that the problem is the first one for any number of threads.
 	FirstProblem bool
 	Layouts      *feed.Layouts
+	// Tags, if set, are fields that records of the inputs must not have: one that has one ends the reading.
+	Tags *tagging.Fields
 	// Keep, if set, is called with each block of the sources that cannot be read in place, before
 	// it is parsed. It is called by several goroutines.
 	Keep func(file int, b *corpus.Block)
@@ -129,7 +133,7 @@ type worker struct {
 
 func (r *reader) newWorker() *worker {
 	w := &worker{reader: r, parser: corpus.NewParser(r.Corpus), rows: r.table.NewFiller()}
-	w.parser.Overwrite(true) // of a record only what is made from it is used
+	w.parser.Overwrite(r.Tags == nil) // of a record only what is made from it is used
 	o := recipe.MakerOptions{Signature: r.Table.Words > 0, Long: r.LongText, Short: r.Short, Whole: r.table.KeepsSet}
 	if r.Meter != nil {
 		o.Lap = func(step recipe.Step) { w.watch.lap(stepOf[step]) }
@@ -214,7 +218,13 @@ func (w *worker) readBlock(file *feed.OpenFile, b *corpus.Block) (goOn bool, err
 		w.Keep(file.Index, b)
 	}
 	w.parser.Start(file.File, b)
+	if err := w.freeColumns(file); err != nil {
+		return false, err
+	}
 	for w.parser.Next(&record) {
+		if err := w.freeObject(file, &record); err != nil {
+			return false, err
+		}
 		var made recipe.Made
 		if record.Err == nil {
 			made, record.Err = w.make(&record)
@@ -237,6 +247,32 @@ func (w *worker) readBlock(file *feed.OpenFile, b *corpus.Block) (goOn bool, err
 	goOn, err = w.endPiece(&piece)
 	w.Progress.Advance(0, file.Advance())
 	return goOn, err
+}
+
+// freeColumns is an error if the file has a column with the name of a tag.
+func (w *worker) freeColumns(file *feed.OpenFile) error {
+	if w.Tags == nil || file.Index < w.Table.References {
+		return nil
+	}
+	if err := w.Tags.FreeColumns(file.Columns()); err != nil {
+		return fmt.Errorf("%s: %w", fault.Shown(w.Table.Sources[file.Index].Label()), err)
+	}
+	return nil
+}
+
+// freeObject is an error if a record of JSON has a field with the name of a tag.
+func (w *worker) freeObject(file *feed.OpenFile, record *corpus.Record) error {
+	if w.Tags == nil || record.Err != nil || file.Index < w.Table.References || w.Table.Sources[file.Index].Format != corpus.JSONL {
+		return nil
+	}
+	raw := record.Raw
+	if e := file.Encoding(); e.Wide() {
+		raw = e.Append(nil, raw)
+	}
+	if err := w.Tags.FreeObject(raw); err != nil {
+		return fmt.Errorf("%s, the record at byte %d: %w", fault.Shown(w.Table.Sources[file.Index].Label()), record.Offset, err)
+	}
+	return nil
 }
 
 // endPiece keeps what was read of a block.

@@ -15,7 +15,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/alike-dev/alike/corpus"
-	"github.com/alike-dev/alike/dedup/internal/clusters"
 	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/extsort"
@@ -38,9 +37,13 @@ func (o *Folder) rows(name string, header []string, fill func(write func(row ...
 	})
 }
 
-// writeRemoved writes removed.csv: id,kept_id,similarity in input order.
-func (o *Folder) writeRemoved(ctx context.Context, t *doctable.Table, c *clusters.Result) error {
+// writeRemoved writes removed.csv: id,kept_id,similarity in input order. Where records are tagged none is removed.
+func (o *Folder) writeRemoved(ctx context.Context, of *Options) error {
+	t, c := of.Table, of.Clusters
 	return o.rows(RemovedFile, []string{"id", "kept_id", "similarity"}, func(write func(row ...string)) error {
+		if of.Tags != nil {
+			return nil
+		}
 		removed, kept := t.Scanner(), doctable.Namer{Cursor: t.Cursor()}
 		similarities := extsort.NewLookup(c.Similarities)
 		known := newKnownRows(t, write)
@@ -172,23 +175,43 @@ func (o *Folder) writeKeptList(ctx context.Context, k *keptWriter) error {
 	})
 }
 
-// writeKeptIDs writes kept.csv: id of the kept documents, in input order.
-func (o *Folder) writeKeptIDs(ctx context.Context, k *keptWriter) error {
-	return o.rows(KeptIDsFile, []string{"id"}, func(write func(row ...string)) error {
+// writeKeptIDs writes kept.csv: id of the kept documents, in input order; with tags these too, and without IDsOnly
+// only of documents that cannot carry them.
+func (o *Folder) writeKeptIDs(ctx context.Context, k *keptWriter) (err error) {
+	header := []string{"id"}
+	var tags *tagger
+	if k.Tags != nil {
+		header = append(header, k.Tags.Names...)
+		tags = k.newTagger(0)
+		defer func() { err = errors.Join(err, tags.close()) }()
+	}
+	return o.rows(KeptIDsFile, header, func(write func(row ...string)) error {
 		docs := k.Table.Scanner()
 		for i := k.Table.References; i < k.Table.Docs; i++ {
 			doc := uint32(i)
 			if i%1024 == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if !k.keeps(doc) {
+			if !k.keeps(doc) || !k.IDsOnly && CarryTags(k.Table.Sources[k.Table.FileOf(doc)].Format) {
 				continue
 			}
-			write(docs.ID(doc))
+			row := []string{docs.ID(doc)}
+			if tags != nil {
+				g, err := tags.of(doc)
+				if err != nil {
+					return err
+				}
+				for _, cell := range g.cells(nil, k.tagsIn()) {
+					row = append(row, string(cell))
+				}
+			}
+			write(row...)
 			if docs.Err != nil {
 				return docs.Err
 			}
-			k.items.Add(1)
+			if k.IDsOnly {
+				k.items.Add(1)
+			}
 		}
 		return nil
 	})

@@ -20,6 +20,7 @@ import (
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/resume"
 	"github.com/alike-dev/alike/internal/scratch"
+	"github.com/alike-dev/alike/internal/tagging"
 )
 
 // keptWriter is the last stage: it copies the kept records, byte for byte, to files with the names,
@@ -62,7 +63,7 @@ type written struct {
 const noteBytes = 64 << 20
 
 func (k *keptWriter) keeps(doc uint32) bool {
-	return !k.removed.Has(doc) && k.Table.Counts(doc)
+	return (k.Tags != nil || !k.removed.Has(doc)) && k.Table.Counts(doc)
 }
 
 // Options say what to write.
@@ -74,6 +75,7 @@ type Options struct {
 	Probability func(doc uint32) (p float64, known bool)
 	Corpus      corpus.Options
 	IDsOnly     bool                               // only the ids of kept documents are written
+	Tags        *tagging.Fields                    // if set, all documents are kept, with these fields; see NewTags
 	Wanted      bitset.Set[uint32]                 // documents whose records Want gets, of files that are decoded for their copies; nil: none
 	Want        func(doc uint32, raw []byte) error // may be called by several goroutines at once
 	Space       *scratch.Space
@@ -99,13 +101,17 @@ func All(ctx context.Context, o Options, out *Folder) (n Counts, err error) {
 		return n, err
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return out.writeRemoved(ctx, o.Table, o.Clusters) })
+	group.Go(func() error { return out.writeRemoved(ctx, &o) })
 	group.Go(func() error { return out.writeClusters(ctx, &o) })
-	if o.IDsOnly {
+	has := func(what func(f corpus.Format) bool) bool {
+		return slices.ContainsFunc(k.inputs(), func(s corpus.Source) bool { return what(s.Format) })
+	}
+	if o.IDsOnly || o.Tags != nil && has(func(f corpus.Format) bool { return !CarryTags(f) }) {
 		group.Go(func() error { return out.writeKeptIDs(ctx, k) })
-	} else {
+	}
+	if !o.IDsOnly {
 		group.Go(func() error { return k.write(ctx) })
-		if slices.ContainsFunc(k.inputs(), func(s corpus.Source) bool { return s.Format == corpus.Text }) {
+		if has(func(f corpus.Format) bool { return f == corpus.Text }) {
 			group.Go(func() error { return out.writeKeptList(ctx, k) })
 		}
 	}
@@ -187,7 +193,13 @@ func (k *keptWriter) write(ctx context.Context) error {
 func (k *keptWriter) rewrites(file int) bool {
 	source := &k.Table.Sources[file]
 	return file >= k.Table.ReferenceFiles && source.Format != corpus.Text && source.Format != corpus.Parquet &&
-		!k.before[file].Whole && !source.InPlace()
+		!k.before[file].Whole && !k.copiesInPlace(file)
+}
+
+// copiesInPlace tells whether pieces of a file are copied as they are, each to a place that is known beforehand.
+func (k *keptWriter) copiesInPlace(file int) bool {
+	source := &k.Table.Sources[file]
+	return source.InPlace() && (k.Tags == nil || !CarryTags(source.Format))
 }
 
 // plan sends the jobs.
@@ -212,7 +224,7 @@ func (k *keptWriter) plan(ctx context.Context, jobs chan<- func(buf *[]byte) err
 		var err error
 		if source.Format == corpus.Parquet {
 			err = send(func(*[]byte) error { return k.copyRows(ctx, i, path) })
-		} else if source.InPlace() {
+		} else if k.copiesInPlace(i) {
 			err = k.planCopies(ctx, i, path, func(job copyJob) error {
 				return send(func(buf *[]byte) error { return k.copy(ctx, job, buf) })
 			})

@@ -41,17 +41,28 @@ func (k *keptWriter) rewrite(ctx context.Context, file int, path string) (err er
 	return k.whole(ctx, file, path)
 }
 
-func (k *keptWriter) copyStream(ctx context.Context, file int, in *corpus.File, w *corpus.Writer) error {
+func (k *keptWriter) copyStream(ctx context.Context, file int, in *corpus.File, w *corpus.Writer) (err error) {
 	var b corpus.Block
 	defer b.Release()
 	headed := false
 	from := feed.OpenFile{File: in}
 	c := k.Table.Scanner()
 	next, end := k.Table.DocsOfFile(file)
+	var tags *recordTagger // nil: records are copied as they are
+	defer func() {
+		if tags != nil {
+			err = errors.Join(err, tags.close())
+		}
+	}()
 	for ctx.Err() == nil {
 		err := in.Next(&b)
 		if !headed { // a byte order mark is known only now
-			if _, err := w.Write(in.Header()); err != nil {
+			header := in.Header()
+			if k.Tags != nil && CarryTags(k.Table.Sources[file].Format) {
+				tags = k.recordTagger(file, next, in)
+				header = tags.header(header)
+			}
+			if _, err := w.Write(header); err != nil {
 				return outputError(err)
 			}
 			headed = true
@@ -79,11 +90,16 @@ func (k *keptWriter) copyStream(ctx context.Context, file int, in *corpus.File, 
 			if !k.keeps(doc) {
 				continue
 			}
+			items++
+			bytes += int64(len(raw))
+			if tags != nil {
+				if raw, err = tags.record(doc, raw); err != nil {
+					return err
+				}
+			}
 			if _, err := w.Write(raw); err != nil {
 				return outputError(err)
 			}
-			items++
-			bytes += int64(len(raw))
 		}
 		k.count(items, bytes, from.Advance())
 	}
@@ -91,10 +107,9 @@ func (k *keptWriter) copyStream(ctx context.Context, file int, in *corpus.File, 
 }
 
 // copyRows copies the kept rows of a Parquet file, or finds that some are lost.
-func (k *keptWriter) copyRows(ctx context.Context, file int, path string) error {
+func (k *keptWriter) copyRows(ctx context.Context, file int, path string) (err error) {
 	source := k.Table.Sources[file]
 	how := corpus.RowCopy{Threads: k.Space.Threads}
-	var err error
 	if how.PageMemory, err = k.room.take(ctx, 0, copyRowsBytes*int64(how.Threads)); err != nil {
 		return err
 	}
@@ -119,6 +134,11 @@ func (k *keptWriter) copyRows(ctx context.Context, file int, path string) error 
 		items++
 		bytes += int64(c.Doc(doc).Length)
 		return c.Err == nil
+	}
+	if k.Tags != nil {
+		tags := k.newRowTagger(doc, end)
+		defer func() { err = errors.Join(err, tags.close()) }()
+		how.Extra = tags.rows
 	}
 	w, err := createOn(k.out.fs, path, corpus.Plain, 1)
 	if err != nil {

@@ -2,6 +2,7 @@
 
     kept = alike.dedup(frame)            # the rows without near-duplicates
     mask = alike.dedup_mask(frame)       # True for the rows that are kept
+    tagged = alike.tag(frame)            # all rows, with cluster, duplicate_of and similarity
     found = alike.pairs(frame)           # every pair of similar rows: a, b, similarity
     alike.compare(text, other).passages  # what two texts share, and where
     alike.sketch(frame)                  # MinHash signatures
@@ -20,9 +21,10 @@ from ._binary import DISTRIBUTION as _DISTRIBUTION
 from ._compare import Comparison, Estimate, Passage, Span
 from ._errors import AlikeError, SkippedRecords, UsageError
 from ._index import Index
-from ._items import Fingerprint, Link, Match, Pair, RecordPair, SharedPair
+from ._items import Fingerprint, Link, Match, Pair, RecordPair, SharedPair, Tag
 from ._join import join
 from ._progress import Progress
+from ._tag import tag
 
 try:
     __version__ = _metadata.version(_DISTRIBUTION)
@@ -45,6 +47,7 @@ __all__ = [
     "SkippedRecords",
     "Span",
     "Summary",
+    "Tag",
     "UsageError",
     "compare",
     "dedup",
@@ -52,4 +55,5 @@ __all__ = [
     "join",
     "pairs",
     "sketch",
+    "tag",
 ]

@@ -118,6 +118,11 @@ class PandasFrame(Rows):
         numpy, pandas = sys.modules["numpy"], sys.modules["pandas"]
         return pandas.DataFrame({name: numpy.array(c, c.typecode) if isinstance(c, array) else c for name, c in columns.items()})
 
+    def tagged(self, columns: dict[str, list[Any]]) -> Any:
+        pandas = sys.modules["pandas"]
+        # The nullable types keep whole numbers whole where some are missing.
+        return self.frame.assign(**{name: pandas.Series(pandas.array(c), index=self.frame.index) for name, c in columns.items()})
+
 
 class PandasSeries(PandasFrame):
     """A pandas.Series of texts."""
@@ -266,6 +271,21 @@ class ArrowTable(Rows):
     def table(self, columns: dict[str, Any]) -> Any:
         return _arrow_table(columns)
 
+    def tagged(self, columns: dict[str, list[Any]]) -> Any:
+        rows = self.rows
+        for name, values in _typed(columns).items():
+            rows = rows.append_column(name, values)
+        return rows
+
+
+def _typed(columns: dict[str, list[Any]]) -> dict[str, Any]:
+    """Return columns of tags as arrays of Arrow. One of labels has the type of the labels, also if all of it is missing."""
+    import pyarrow
+
+    cluster, size, duplicate_of, similarity = (pyarrow.array(c) for c in columns.values())
+    arrays = (cluster, size.cast(pyarrow.int64()), duplicate_of.cast(cluster.type), similarity.cast(pyarrow.float64()))
+    return dict(zip(columns, arrays, strict=True))
+
 
 def _without_views(table: Frame) -> Any:
     """Return a table without string views, because Arrow cannot select rows of them."""
@@ -378,6 +398,12 @@ class HuggingFace(ArrowTable):
     def table(self, columns: dict[str, Any]) -> Any:
         return _data_set(columns)
 
+    def tagged(self, columns: dict[str, list[Any]]) -> Any:
+        data = self.data
+        for name, values in _typed(columns).items():
+            data = data.add_column(name, values)
+        return data
+
 
 def _data_set(columns: dict[str, Any]) -> Any:
     return sys.modules["datasets"].Dataset(_arrow_table(columns))
@@ -464,6 +490,11 @@ class PolarsFrame(Rows):
         polars = sys.modules["polars"]
         kinds = {name: {"q": polars.Int64, "d": polars.Float64}[c.typecode] for name, c in columns.items() if isinstance(c, array)}
         return polars.DataFrame(columns, schema_overrides=kinds)
+
+    def tagged(self, columns: dict[str, list[Any]]) -> Any:
+        polars = sys.modules["polars"]
+        cluster, size, duplicate_of, similarity = (polars.Series(name, c) for name, c in columns.items())
+        return self.frame.with_columns(cluster, size.cast(polars.Int64), duplicate_of.cast(cluster.dtype), similarity.cast(polars.Float64))
 
 
 class PolarsSeries(PolarsFrame):

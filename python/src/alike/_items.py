@@ -36,6 +36,15 @@ class Fingerprint(NamedTuple):
     signature: bytes
 
 
+class Tag(NamedTuple):
+    """What dedup would do with a text."""
+
+    cluster: Any
+    cluster_size: int
+    duplicate_of: Any
+    similarity: float | None
+
+
 class Link(NamedTuple):
     """Two records that belong together."""
 
@@ -126,6 +135,12 @@ class Items(Rows):
         kind = ROWS[tuple(columns)]
         return list(map(kind, *columns.values()))
 
+    def tagged(self, columns: dict[str, list[Any]]) -> Any:
+        rows = zip(*columns.values(), strict=True)
+        if self.record is None:
+            return [Tag(*row) for row in rows]
+        return [{**_record(item), **dict(zip(columns, row, strict=True))} for item, row in zip(self.items, rows, strict=True)]
+
 
 def _record(item: Any) -> Mapping[Any, Any]:
     if isinstance(item, Mapping):
@@ -150,6 +165,9 @@ class Texts(Items):
 
     def keep(self, kept: bytearray) -> Any:
         return {key: self.mapping[key] for key in itertools.compress(self.keys, kept)}
+
+    def tagged(self, columns: dict[str, list[Any]]) -> Any:
+        return dict(zip(self.keys, super().tagged(columns), strict=True))
 
     def mask(self, kept: bytearray) -> Any:
         return {key: bool(k) for key, k in zip(self.keys, kept, strict=False)}

@@ -26,12 +26,17 @@ def of_records(call: Call, **others: Any) -> bool:
     return True
 
 
-def kept_records(call: Call, rows: Rows) -> bytearray:
-    """Return a byte for every record: 1 if it is kept, else 0."""
+def sent_records(call: Call, rows: Rows) -> str:
+    """Write the records to a file, for dedup by their numbers. Return its path."""
     check_field(rows, call.options.get("keep"))
     path = send_table(call, "input", rows, choose_label(rows, call.id))
     call.number = NUMBER
-    return call.kept(rows, [path])
+    return path
+
+
+def kept_records(call: Call, rows: Rows) -> bytearray:
+    """Return a byte for every record: 1 if it is kept, else 0."""
+    return call.kept(rows, [sent_records(call, rows)])
 
 
 def pairs_of_records(call: Call, source: Source, output: str | None) -> Any:

@@ -90,6 +90,10 @@ class Rows(Schema):
     def table(self, columns: dict[str, Any]) -> Any:
         """Return a result as a table of the same kind. Columns of numbers are arrays, which may be empty."""
 
+    @abstractmethod
+    def tagged(self, columns: dict[str, list[Any]]) -> Any:
+        """Return all rows with more columns, each of which has a value, or None, for every row."""
+
 
 def choose_text(rows: Schema, text: Hashable | None, number: Hashable | None) -> Hashable | None:
     """Return the name of the column with the texts: the given one, else "text", else the only one with strings except the ids."""
