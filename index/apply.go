@@ -39,8 +39,8 @@ func (a *applier) apply(c *changes) error {
 		if c.isDead(slot) {
 			continue
 		}
-		value := seal(c.pending[i].record, c.pending[i].sum, slot)
-		if err := b.Set(slotKey(nil, keyRecord, slot), value, nil); err != nil {
+		place := func(key, value []byte) error { return b.Set(key, value, nil) }
+		if err := a.queue.engine.putRecord(c.pending[i].record, c.pending[i].sum, slot, a.putPiece, place); err != nil {
 			return err
 		}
 	}
@@ -58,9 +58,9 @@ func (a *applier) apply(c *changes) error {
 }
 
 // readsChanges tells whether the store must have the current batch before it is shown, because readers will ask
-// the store for more than its records: ids, notes, or documents that were settled and have now gone.
+// the store for more than its records: ids, notes, pieces, or documents that were settled and have now gone.
 func (a *applier) readsChanges(c *changes) bool {
-	return a.byID || len(c.notes) > 0 || len(c.keyed) > 0 ||
+	return a.byID || a.queue.engine.anyLong(c.pending) || len(c.notes) > 0 || len(c.keyed) > 0 ||
 		slices.ContainsFunc(c.dead, func(slot uint64) bool { return slot < c.growing.settled })
 }
 
@@ -77,20 +77,11 @@ func (a *applier) putDead(b *pebble.Batch, c *changes) error {
 		if slot >= c.shown.Next {
 			continue // its block says so
 		}
-		if err := buryStored(b, slot, slot < c.growing.settled); err != nil {
+		if err := a.queue.engine.bury(b, slot, slot < c.growing.settled); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// buryStored removes a document: a settled one loses its facts; another one is marked, since its block stays.
-func buryStored(b *pebble.Batch, slot uint64, settled bool) error {
-	err := b.Delete(slotKey(nil, keyRecord, slot), nil)
-	if settled {
-		return errors.Join(err, b.Delete(slotKey(nil, keyFacts, slot), nil))
-	}
-	return errors.Join(err, b.Set(slotKey(nil, keyDead, slot), sealed(nil, slot), nil))
 }
 
 func (a *applier) putIDs(b *pebble.Batch, c *changes) error {
@@ -157,7 +148,7 @@ func (a *applier) trim(b *pebble.Batch, c *changes) error {
 	from := a.trimmed
 	a.trimmed = to
 	var err error
-	for _, kind := range []byte{keyRecord, keyBlock, keyDead} { // no block crosses the end of a chunk
+	for _, kind := range []byte{keyRecord, keyPiece, keyBlock, keyDead} { // no block crosses the end of a chunk
 		err = errors.Join(err, b.DeleteRange(slotKey(nil, kind, from), slotKey(nil, kind, to), nil))
 	}
 	return err

@@ -21,7 +21,7 @@ func TestAnIndexIsReadWhileAnotherProcessWritesToIt(t *testing.T) {
 func readBeside(t *testing.T, keys Keys) {
 	const each = 20
 	dir := t.TempDir()
-	x, err := Create(dir, OpenOptions{Options: Options{Recipe: recipes(t)["sets"], ByID: true, Keys: keys}, memTable: 64 << 10, TailKeys: 20 * fewKeys})
+	x, err := Create(dir, OpenOptions{Options: Options{Recipe: recipes(t)["sets"], ByID: true, Keys: keys}, memTable: 64 << 10, TailKeys: 20 * fewKeys, pieceBytes: fewBytes})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,6 +26,7 @@ type BuildOptions struct {
 	FS      vfs.FS // nil: that of the operating system
 
 	tableBytes uint64 // size of a table; 0 except in tests: recordFile, or tableFile
+	pieceBytes int    // see OpenOptions
 }
 
 // A Builder makes an index in a folder from a complete set of documents. Index.Add looks up ids, finds
@@ -62,6 +63,7 @@ type Builder struct {
 	dead    int64              // see Replaced
 	docs    []arrival
 	records tables
+	pieces  tables // of long records
 	held    tables // blocks or, with KeysOnDisk, facts
 	ids     idSorter
 	keys    *keySorter // nil: keys are in memory when the index is opened
@@ -95,6 +97,7 @@ func NewBuilder(dir string, o BuildOptions) (b *Builder, err error) {
 		full = tableFile
 	}
 	full = cmp.Or(o.tableBytes, full)
+	s.engine.pieceSize = cmp.Or(o.pieceBytes, pieceSize)
 	s.engine.onDisk, s.engine.cache = o.Keys == KeysOnDisk, 8<<20
 	options := s.engine.setOptions(f.forPebble(s.engine.fail), false, 4<<20)
 	options.DisableWAL = true
@@ -106,7 +109,7 @@ func NewBuilder(dir string, o BuildOptions) (b *Builder, err error) {
 		return nil, errors.Join(err, b.Close())
 	}
 	written := func(name string) tables { return tables{folder: f, engine: s.engine, name: name, full: full} }
-	b.records, b.held = written("records"), written("held")
+	b.records, b.pieces, b.held = written("records"), written("pieces"), written("held")
 	b.held.plain = true
 	b.ids = idSorter{tables: written("ids"), most: min(o.Memory/4, mostIDs)}
 	return b, nil
@@ -144,8 +147,7 @@ func (b *Builder) add(batch *Batch) error {
 	}
 	for i := range b.docs {
 		a, slot := &b.docs[i], b.next+uint64(i)
-		b.key = slotKey(b.key[:0], keyRecord, slot)
-		if err := b.records.put(b.key, seal(a.record, a.sum, slot)); err != nil {
+		if err := b.s.engine.putRecord(a.record, a.sum, slot, b.pieces.put, b.records.put); err != nil {
 			return err
 		}
 		if b.x.options.ByID {
@@ -206,7 +208,7 @@ func (b *Builder) Finish(ctx context.Context) (documents int64, err error) {
 }
 
 func (b *Builder) finish(ctx context.Context) error {
-	for _, end := range []func() error{b.ids.flush, b.records.handOver, b.held.handOver} {
+	for _, end := range []func() error{b.ids.flush, b.records.handOver, b.pieces.handOver, b.held.handOver} {
 		if err := end(); err != nil {
 			return err
 		}
@@ -281,7 +283,7 @@ func (b *Builder) complete(ctx context.Context, dead bitset.Set[uint64]) error {
 			}
 			batch = s.engine.db.NewBatch()
 		}
-		if err := buryStored(batch, slot, b.keys != nil); err != nil {
+		if err := s.engine.bury(batch, slot, b.keys != nil); err != nil {
 			return err
 		}
 	}
@@ -308,7 +310,7 @@ func (b *Builder) Close() error {
 	b.err = ErrClosed
 	s := b.s
 	// Files that cannot be completed, perhaps because the disk is full, are removed anyway.
-	_ = errors.Join(b.records.end(), b.held.end(), b.ids.end())
+	_ = errors.Join(b.records.end(), b.pieces.end(), b.held.end(), b.ids.end())
 	if b.keys != nil {
 		_ = b.keys.close()
 	}
@@ -401,7 +403,8 @@ func (b *Builder) share(batch *pebble.Batch, dead bitset.Set[uint64], slots []ui
 		if len(mine.id) > given {
 			b.apart++
 			value := appendRecord(nil, mine)
-			if err := batch.Set(slotKey(nil, keyRecord, slot), seal(value, durable.Checksum(0, value), slot), nil); err != nil {
+			place := func(key, value []byte) error { return batch.Set(key, value, nil) }
+			if err := b.s.engine.putRecord(value, durable.Checksum(0, value), slot, b.s.applier.putPiece, place); err != nil {
 				return err
 			}
 		}

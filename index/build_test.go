@@ -74,14 +74,14 @@ func TestAnIndexThatIsBuiltIsTheOneThatAddMakes(t *testing.T) {
 						o.BucketCap = 8 // of full buckets what is removed is another matter
 					}
 					fsys := vfstest.NewMem()
-					x, err := Create("added", OpenOptions{Options: o, FS: fsys, TailKeys: fewKeys})
+					x, err := Create("added", OpenOptions{Options: o, FS: fsys, TailKeys: fewKeys, pieceBytes: fewBytes})
 					if err != nil {
 						t.Fatal(err)
 					}
 					if err := errors.Join(addAll(x, docs, 50), x.Compact(t.Context()), x.Close()); err != nil {
 						t.Fatal(err)
 					}
-					b, err := NewBuilder(indexDir, BuildOptions{Options: o, FS: fsys, Threads: 3, Memory: 1 << 14, tableBytes: 4 << 10})
+					b, err := NewBuilder(indexDir, BuildOptions{Options: o, FS: fsys, Threads: 3, Memory: 1 << 14, tableBytes: 4 << 10, pieceBytes: fewBytes})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -258,7 +258,7 @@ func TestABuildThatFillsTheDiskLeavesNothing(t *testing.T) {
 				}
 				return nil
 			}
-			o := BuildOptions{Options: Options{Recipe: recipes(t)["sets"], Keys: keys, ByID: true}, FS: vfstest.Inject(mem, full), Memory: 1 << 12, tableBytes: 1 << 10}
+			o := BuildOptions{Options: Options{Recipe: recipes(t)["sets"], Keys: keys, ByID: true}, FS: vfstest.Inject(mem, full), Memory: 1 << 12, tableBytes: 1 << 10, pieceBytes: fewBytes}
 			b, err := NewBuilder("built", o)
 			if err == nil {
 				if err = addAll(b, documentsFor(4, 60), 10); err == nil {

@@ -94,7 +94,7 @@ func TestNothingAcknowledgedIsLostWhenThePowerFails(t *testing.T) {
 		for cycle := range 6 {
 			c := &crashing{fs: fs, cfg: vfstest.CrashCloneCfg{UnsyncedDataPercent: []int{0, 30, 100}[random.IntN(3)], RNG: rand.New(rand.NewPCG(uint64(run), uint64(cycle)+2))}}
 			c.n.Store(int64(run) + int64(random.IntN(40+60*cycle)))
-			o := OpenOptions{Options: Options{Recipe: r, ByID: true, Keys: bothKeys()[run%len(bothKeys())]}, FS: c.wrap(), Threads: 1, TailKeys: fewKeys / 2}
+			o := OpenOptions{Options: Options{Recipe: r, ByID: true, Keys: bothKeys()[run%len(bothKeys())]}, FS: c.wrap(), Threads: 1, TailKeys: fewKeys / 2, pieceBytes: fewBytes}
 			var x *Index
 			var err error
 			if x, err = Open(indexDir, o); errors.Is(err, os.ErrNotExist) && !created {
@@ -292,7 +292,7 @@ func TestEveryFlippedBitIsDetectedOrHarmless(t *testing.T) {
 
 func flipBits(t *testing.T, keys Keys) {
 	fs := vfstest.NewMem()
-	x, err := Create(indexDir, OpenOptions{Options: Options{Recipe: recipes(t)["sets"], ByID: true, Keys: keys}, FS: fs, TailKeys: fewKeys})
+	x, err := Create(indexDir, OpenOptions{Options: Options{Recipe: recipes(t)["sets"], ByID: true, Keys: keys}, FS: fs, TailKeys: fewKeys, pieceBytes: fewBytes})
 	if err != nil {
 		t.Fatal(err)
 	}

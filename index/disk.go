@@ -21,7 +21,7 @@ type diskStore struct {
 }
 
 func newDiskStore(f *folder) *diskStore {
-	e := &engine{broken: make(chan struct{})}
+	e := &engine{broken: make(chan struct{}), pieceSize: pieceSize}
 	q := newQueue(e)
 	return &diskStore{folder: f, engine: e, queue: q, applier: &applier{queue: q}}
 }
@@ -43,10 +43,13 @@ func (s *diskStore) get(_ *view, slot uint64, dst []byte) ([]byte, error) {
 	if err != nil {
 		return dst, fmt.Errorf("document of slot %d: %w", slot, asDamage(err))
 	}
-	body, err := unseal(value, slot)
-	if err == nil {
+	body, isCopy, err := s.engine.record(value, slot)
+	switch {
+	case err == nil && isCopy && len(dst) == 0:
+		dst = body
+	case err == nil:
 		dst = append(dst, body...)
-	} else {
+	default:
 		err = fmt.Errorf("document of slot %d: %w", slot, err)
 	}
 	return dst, errors.Join(err, closer.Close())
@@ -81,9 +84,13 @@ func (s *diskStore) load(o OpenOptions, readOnly bool) (*writer, error) {
 	o.share()
 	store := s.folder.path(storeDir)
 	s.engine.onDisk, s.engine.cache, s.engine.filterBytes = o.Keys == KeysOnDisk, o.Cache, int64(o.Recipe.Keys()+1)*10/8
+	s.engine.pieceSize = cmp.Or(o.pieceBytes, pieceSize)
 	s.applier.byID, s.applier.history = o.ByID, uint64(o.History)
 	if err := s.engine.open(store, s.engine.setOptions(s.folder.forPebble(s.engine.fail), readOnly, cmp.Or(o.memTable, memTableSize))); err != nil {
 		return nil, fmt.Errorf("index: %s: %w", store, asDamage(err))
+	}
+	if err := s.engine.findLong(); err != nil {
+		return nil, fmt.Errorf("index: %s: %w", store, err)
 	}
 	s.x = newCollection(o.withDefaults())
 	s.x.store, s.x.ceiling = s, ceiling{memory: o.Memory, beside: o.Beside, keys: o.Keys}

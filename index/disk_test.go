@@ -18,13 +18,16 @@ const indexDir = "an index"
 // fewKeys is how many keys memory holds in tests with keys on disk: some ten documents.
 const fewKeys = 200
 
+// fewBytes is the length of a record from which on tests store it in pieces: some records are longer.
+const fewBytes = 300
+
 // reopened closes an index and opens it again.
 func reopened(t testing.TB, x *Index, fs vfs.FS, w Window) *Index {
 	t.Helper()
 	if err := x.Close(); err != nil {
 		t.Fatal(err)
 	}
-	x, err := Open(indexDir, OpenOptions{Options: Options{Window: w}, FS: fs, TailKeys: fewKeys})
+	x, err := Open(indexDir, OpenOptions{Options: Options{Window: w}, FS: fs, TailKeys: fewKeys, pieceBytes: fewBytes})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +59,7 @@ func TestAnIndexThatIsOpenedAgainDecidesAsOneInMemory(t *testing.T) {
 				o := Options{Recipe: r, Window: w, BucketCap: k.cap}
 				memory := made(t, o)
 				o.Keys = k.keys
-				x, err := Create(indexDir, OpenOptions{Options: o, FS: fs, TailKeys: fewKeys})
+				x, err := Create(indexDir, OpenOptions{Options: o, FS: fs, TailKeys: fewKeys, pieceBytes: fewBytes})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -112,7 +115,7 @@ func TestDocumentsAreReplacedAndDeletedById(t *testing.T) {
 				if place == "keys on disk" {
 					o.Keys = KeysOnDisk
 				}
-				x, err = Create(indexDir, OpenOptions{Options: o, FS: fs, TailKeys: fewKeys})
+				x, err = Create(indexDir, OpenOptions{Options: o, FS: fs, TailKeys: fewKeys, pieceBytes: fewBytes})
 			}
 			if err != nil {
 				t.Fatal(err)

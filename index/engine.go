@@ -21,7 +21,9 @@ type engine struct {
 	onDisk      bool  // keys too: see settled.go
 	cache       int64 // bytes; 0: the default
 	filterBytes int64 // of a document
+	pieceSize   int   // of records in pieces
 
+	long    atomic.Bool           // whether there may be records in pieces
 	failed  atomic.Pointer[error] // why Pebble has stopped for good
 	broken  chan struct{}         // closed when failed is set
 	stopped func()                // called once after that

@@ -141,7 +141,7 @@ func TestDocumentsOfAWindowAreKnownByTheirIDs(t *testing.T) {
 	sets := recipes(t)["sets"]
 	rapid.Check(t, func(t *rapid.T) {
 		w := &windowed{inFile: rapid.Bool().Draw(t, "in a folder")}
-		w.options = OpenOptions{FS: vfs.FS(vfstest.NewMem()), Threads: 1, TailKeys: fewKeys}
+		w.options = OpenOptions{FS: vfs.FS(vfstest.NewMem()), Threads: 1, TailKeys: fewKeys, pieceBytes: fewBytes}
 		w.options.Options = Options{Recipe: sets, ByID: true, Window: Window{Docs: rapid.IntRange(1, 12).Draw(t, "window")}, Columns: []string{"lang"}}
 		if w.inFile {
 			w.options.Keys = rapid.SampledFrom(bothKeys()).Draw(t, "keys")

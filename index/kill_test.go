@@ -53,7 +53,7 @@ const writers = 16
 // writeUntilKilled adds documents, of which it first says that it sends them, and then that
 // they were acknowledged.
 func writeUntilKilled(dir string, out io.Writer) error {
-	x, err := Open(dir, OpenOptions{TailKeys: 20 * fewKeys})
+	x, err := Open(dir, OpenOptions{TailKeys: 20 * fewKeys, pieceBytes: fewBytes})
 	if err != nil {
 		return err
 	}

@@ -43,6 +43,8 @@ type OpenOptions struct {
 	FS       vfs.FS // nil: that of the operating system
 
 	memTable uint64 // bytes of a table of Pebble in memory; 0 except in tests: memTableSize
+	// pieceBytes is the length of a record from which on it is stored in pieces; 0 except in tests: pieceSize
+	pieceBytes int
 }
 
 // DefaultTailKeys is how many keys memory holds, including keys on their way to the disk: the keys of

@@ -79,7 +79,7 @@ func newPair(t *rapid.T, r recipe.Recipe) *pair {
 
 func (p *pair) open(t *rapid.T, open func(string, OpenOptions) (*Index, error)) {
 	for i := range p.both {
-		o := OpenOptions{Options: p.options, FS: p.fs[i], Threads: 1, TailKeys: fewKeys}
+		o := OpenOptions{Options: p.options, FS: p.fs[i], Threads: 1, TailKeys: fewKeys, pieceBytes: fewBytes}
 		o.Keys = []Keys{KeysInMemory, KeysOnDisk}[i]
 		var err error
 		if p.both[i], err = open(indexDir, o); err != nil {
@@ -138,7 +138,7 @@ func (p *pair) step(t *rapid.T) {
 
 // What is settled leaves memory, and what is lost of it is told.
 func TestLostKeysOnDiskAreNamed(t *testing.T) {
-	x, err := Create(indexDir, OpenOptions{Options: Options{Recipe: recipes(t)["sets"], ByID: true, Keys: KeysOnDisk}, FS: vfstest.NewMem(), TailKeys: fewKeys})
+	x, err := Create(indexDir, OpenOptions{Options: Options{Recipe: recipes(t)["sets"], ByID: true, Keys: KeysOnDisk}, FS: vfstest.NewMem(), TailKeys: fewKeys, pieceBytes: fewBytes})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -164,7 +164,7 @@ func (s *settler) finish() error {
 	for _, gone := range []struct {
 		kind     byte
 		from, to uint64
-	}{{keyRecord, w.from, w.to}, {keyFacts, w.from, w.to}, {keyBlock, from, frozen}, {keyDead, from, frozen}} {
+	}{{keyRecord, w.from, w.to}, {keyPiece, w.from, w.to}, {keyFacts, w.from, w.to}, {keyBlock, from, frozen}, {keyDead, from, frozen}} {
 		if gone.from < gone.to {
 			err = errors.Join(err, b.DeleteRange(slotKey(nil, gone.kind, gone.from), slotKey(nil, gone.kind, gone.to), nil))
 		}
@@ -280,7 +280,7 @@ func (w *settling) expired() (parts [][]entry, err error) {
 			w.to = slot // the rest waits for the next settling
 			return enough
 		}
-		body, err := unseal(value, slot)
+		body, _, err := w.engine.record(value, slot)
 		if err != nil {
 			return err
 		}

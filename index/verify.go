@@ -126,8 +126,11 @@ func (c *checking) records(ctx context.Context) error {
 			}
 			return ctx.Err() // nil: it has gone meanwhile
 		}
+		body, _, err := c.engine.record(value, slot)
+		if errors.Is(err, errGone) {
+			return ctx.Err()
+		}
 		c.documents++
-		body, err := unseal(value, slot)
 		if err == nil {
 			err = c.record(slot, body)
 		}
