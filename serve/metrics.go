@@ -34,8 +34,11 @@ func newMetrics(s *Server) *metrics {
 	for _, r := range slices.Concat(inCollection, beside) {
 		m.hot[r] = m.requests.WithLabelValues(r.pattern, strconv.Itoa(http.StatusOK))
 	}
+	admitted := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "alike_http_admitted_ratio", Help: "Share of requests that is admitted, so that they do not wait too long for a processor: 1 is all.",
+	}, s.gate.admitted)
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(m.requests, m.shed, &collectionMetrics{s.store},
+	registry.MustRegister(m.requests, m.shed, admitted, &collectionMetrics{s.store},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.handler = promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
 	return m

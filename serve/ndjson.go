@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"runtime"
 	"runtime/debug"
 	"time"
 
@@ -41,19 +40,27 @@ const (
 	mostBlocks = 16
 )
 
-// stream answers NDJSON by NDJSON. Its goroutines end before it returns:
+// lines is what all bodies of lines have in common.
+type lines struct {
+	drain  context.Context // done when no more lines are read
+	limits *Limits
+	turns  chan struct{} // held while a block is prepared: as many as processors, so that requests need not wait for many
+}
+
+// streamLines answers NDJSON by NDJSON. Its goroutines end before it returns:
 //
 //	read → prepare (any number) → decide (in order) → settle, write (the caller's goroutine)
 //
 // A block is read only when one of mostBlocks is free, so that a client that does not read its answers cannot send on.
 // Once drain is done reading ends, and lines that were read are answered.
-func streamLines(w http.ResponseWriter, r *http.Request, drain context.Context, limits *Limits, newWork func() lineWork, settle func() error) error {
+func streamLines(w http.ResponseWriter, r *http.Request, l lines, newWork func() lineWork, settle func() error) error {
+	limits := l.limits
 	control := http.NewResponseController(w)
 	if err := control.EnableFullDuplex(); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err
 	}
 	body := newPacedBody(control.SetReadDeadline, r.Body, limits)
-	defer context.AfterFunc(drain, body.drain)()
+	defer context.AfterFunc(l.drain, body.drain)()
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	stop := func() { // ends the reader
@@ -69,7 +76,7 @@ func streamLines(w http.ResponseWriter, r *http.Request, drain context.Context, 
 	var ended error // why reading has ended; read after decided is closed
 	group.Go(func() error {
 		defer close(ordered)
-		ended = readLines(ctx, body, limits, newWork, free, ordered)
+		ended = readLines(ctx, body, l, newWork, free, ordered)
 		return nil
 	})
 	group.Go(func() error {
@@ -115,9 +122,8 @@ func (p *Problem) line(dst []byte) []byte {
 	return append(dst, body...)
 }
 
-// readLines cuts the body into blocks of whole lines. Each is prepared by a goroutine of its own, at most mostBlocks.
-func readLines(ctx context.Context, body io.Reader, limits *Limits, newWork func() lineWork, free, ordered chan *lineBlock) error {
-	turns := make(chan struct{}, runtime.GOMAXPROCS(0))
+// readLines cuts the body into blocks of whole lines. Each is prepared by a goroutine of its own, when it is its turn.
+func readLines(ctx context.Context, body io.Reader, l lines, newWork func() lineWork, free, ordered chan *lineBlock) error {
 	var rest []byte // the beginning of a line
 	for {
 		var b *lineBlock
@@ -130,7 +136,7 @@ func readLines(ctx context.Context, body io.Reader, limits *Limits, newWork func
 			b = &lineBlock{work: newWork()}
 		}
 		b.lines, b.ready = append(b.lines[:0], rest...), make(chan struct{})
-		whole, err := readBlock(body, b, limits.Line)
+		whole, err := readBlock(body, b, l.limits.Line)
 		rest = append(rest[:0], b.lines[whole:]...)
 		b.lines = b.lines[:whole]
 		if errors.Is(err, io.EOF) && len(bytes.TrimSpace(rest)) > 0 {
@@ -138,14 +144,14 @@ func readLines(ctx context.Context, body io.Reader, limits *Limits, newWork func
 		}
 		if len(b.lines) > 0 {
 			ordered <- b // it has room for all blocks
-			turns <- struct{}{}
+			l.turns <- struct{}{}
 			go func() {
 				b.err = guarded(func() error {
 					b.work.prepare(b.lines)
 					return nil
 				})
 				close(b.ready)
-				<-turns
+				<-l.turns
 			}()
 		}
 		if errors.Is(err, io.EOF) {

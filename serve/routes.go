@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/alike-dev/alike/recipe"
 )
@@ -84,15 +85,27 @@ func (c *call) admit(route *route) error {
 	return route.answer(c)
 }
 
-// enter admits a request, which calls done at its end, or turns it away.
+// enter admits a request, which calls done at its end, or turns it away when that is due: see gate.
 func (s *Server) enter(of func(s *Server) *budget) (done func(), err error) {
 	if s.failing.Load() {
 		return nil, errDraining
 	}
-	if done, err = of(s).take(); err != nil {
-		s.metrics.shed.Inc()
+	ok, rest := s.gate.pass()
+	if ok {
+		if done, err = of(s).take(); err == nil {
+			return done, nil
+		}
+		rest = shortRest
 	}
-	return done, err
+	s.metrics.shed.Inc()
+	wait := time.NewTimer(rest)
+	defer wait.Stop()
+	select {
+	case <-wait.C:
+		return nil, errBusy
+	case <-s.drain.Done():
+		return nil, errDraining
+	}
 }
 
 // need is an error unless a token has a right that depends on what is asked for.
@@ -192,7 +205,7 @@ func (c *call) sketch() error {
 		return err
 	}
 	if kind == ndjson {
-		return streamLines(c.w, c.r, c.drain, &c.config.Limits, func() lineWork { return &sketchWork{k: k} }, func() error { return nil })
+		return streamLines(c.w, c.r, c.lines(), func() lineWork { return &sketchWork{k: k} }, func() error { return nil })
 	}
 	return readBody(c.w, c.r, &c.config.Limits, func(body []byte) error {
 		m := k.makers.Get().(*recipe.Maker)
@@ -258,6 +271,9 @@ func (c *call) check() error {
 	})
 }
 
+// lines returns what bodies of lines share.
+func (s *Server) lines() lines { return lines{s.drain, &s.config.Limits, s.turns} }
+
 // parameter returns a truth of the query, true if it is not there.
 func parameter(r *http.Request, name string) (bool, error) {
 	value := r.URL.Query().Get(name)
@@ -278,7 +294,7 @@ func (c *call) documents() error {
 	}
 	return c.within(func(of *collection) error {
 		if kind == ndjson {
-			return streamLines(c.w, c.r, c.drain, &c.config.Limits, of.newCheckWork, of.settle)
+			return streamLines(c.w, c.r, c.lines(), of.newCheckWork, of.settle)
 		}
 		return c.answerBody(func(body []byte) ([]byte, error) { return of.check(nil, body, true) })
 	})

@@ -525,7 +525,7 @@ func TestABugInTheLinesOfARequestEndsOnlyThatRequest(t *testing.T) {
 	var limits Limits
 	limits.setDefaults()
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		err := streamLines(w, r, r.Context(), &limits, func() lineWork { return brokenWork{} }, func() error { return nil })
+		err := streamLines(w, r, lines{r.Context(), &limits, make(chan struct{}, 1)}, func() lineWork { return brokenWork{} }, func() error { return nil })
 		if err == nil || !strings.Contains(err.Error(), "a bug") {
 			t.Error(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -61,10 +62,11 @@ type Server struct {
 	reads     *budget
 	writes    *budget
 	pages     *budget
-
-	date   dated
-	http   *http.Server
-	fronts fronts
+	gate      *gate
+	turns     chan struct{} // of blocks of lines
+	date      dated
+	http      *http.Server
+	fronts    fronts
 
 	drain   context.Context // done when no more lines are read
 	drained context.CancelFunc
@@ -91,7 +93,8 @@ func New(c Config) (*Server, error) {
 		return nil, fmt.Errorf("serve: %w", err)
 	}
 	s := &Server{config: c, store: st, reads: newBudget(c.Limits.Reads), writes: newBudget(c.Limits.Writes),
-		pages: newBudget(c.Limits.Pages), ended: make(chan struct{})}
+		pages: newBudget(c.Limits.Pages), gate: newGate(),
+		turns: make(chan struct{}, runtime.GOMAXPROCS(0)), ended: make(chan struct{})}
 	s.metrics = newMetrics(s)
 	s.drain, s.drained = context.WithCancel(context.Background())
 	run, stop := context.WithCancel(context.Background())

@@ -4,7 +4,8 @@
 //
 //	service -connections 32 -pid 4242 http://127.0.0.1:8080/v1/collections/c/check docs.jsonl
 //
-// With -rate it sends so many a second whatever the answers take, and counts waiting as part of their time.
+// With -rate it sends so many a second whatever the answers take, and counts waiting as part of their time. With -for it
+// goes on so long, with other ids, takes 429 for an answer, and sends nothing on a connection that waits for one.
 package main
 
 import (
@@ -29,14 +30,15 @@ func main() {
 	connections := flag.Int("connections", 32, "connections at once")
 	pid := flag.Int("pid", 0, "process of the server")
 	rate := flag.Float64("rate", 0, "checks a second; 0: as fast as answers come")
+	last := flag.Duration("for", 0, "how long; 0: each line once")
 	flag.Parse()
-	if err := run(flag.Arg(0), flag.Arg(1), *connections, *pid, *rate); err != nil {
+	if err := run(flag.Arg(0), flag.Arg(1), *connections, *pid, *rate, *last); err != nil {
 		fmt.Fprintln(os.Stderr, "service:", err)
 		os.Exit(1)
 	}
 }
 
-func run(target, file string, connections, pid int, rate float64) error {
+func run(target, file string, connections, pid int, rate float64, last time.Duration) error {
 	at, err := url.Parse(target)
 	if err != nil {
 		return err
@@ -46,6 +48,9 @@ func run(target, file string, connections, pid int, rate float64) error {
 		return err
 	}
 	lines := bytes.Split(bytes.TrimSpace(data), []byte("\n"))
+	if last > 0 {
+		return overload(at, lines, connections, pid, rate, last)
+	}
 	took := make([]time.Duration, len(lines))
 	before, err := processor(pid)
 	if err != nil {
@@ -94,28 +99,32 @@ func send(at *url.URL, lines [][]byte, took []time.Duration, next *atomic.Int64,
 		if _, err := conn.Write(append(request, lines[i]...)); err != nil {
 			return err
 		}
-		if err := answer(in); err != nil {
+		status, err := answer(in)
+		if err != nil {
 			return err
+		}
+		if status != 200 {
+			return fmt.Errorf("a check was answered %d", status)
 		}
 		took[i] = time.Since(sent)
 	}
 	return nil
 }
 
-// answer reads an answer, which must be 200 and have a length.
-func answer(in *bufio.Reader) error {
-	status, err := in.ReadString('\n')
+// answer reads an answer, which must have a length, and returns its status.
+func answer(in *bufio.Reader) (status int, err error) {
+	first, err := in.ReadString('\n')
 	if err != nil {
-		return err
+		return 0, err
 	}
-	if !strings.HasPrefix(status, "HTTP/1.1 200 ") {
-		return errors.New(strings.TrimSpace(status))
+	if _, err := fmt.Sscanf(first, "HTTP/1.1 %d", &status); err != nil {
+		return 0, errors.New(strings.TrimSpace(first))
 	}
 	length := 0
 	for {
 		line, err := in.ReadString('\n')
 		if err != nil {
-			return err
+			return 0, err
 		}
 		name, value, more := strings.Cut(strings.TrimSpace(line), ": ")
 		if !more {
@@ -123,12 +132,12 @@ func answer(in *bufio.Reader) error {
 		}
 		if strings.EqualFold(name, "Content-Length") {
 			if length, err = strconv.Atoi(value); err != nil {
-				return err
+				return 0, err
 			}
 		}
 	}
 	_, err = io.CopyN(io.Discard, in, int64(length))
-	return err
+	return status, err
 }
 
 // processor returns the processor time that a process has taken so far; 0 without one.
