@@ -30,9 +30,10 @@ type gate struct {
 	turned atomic.Int64
 	until  atomic.Int64 // when the window ends, in nanoseconds
 
-	mu   sync.Mutex
-	from time.Time
-	last delays
+	mu    sync.Mutex
+	from  time.Time
+	last  delays
+	delay float64 // seconds, smoothed: the runtime observes one delay of eight
 }
 
 // delays are how often a goroutine was runnable before it ran, and for how long in all.
@@ -44,7 +45,7 @@ type delays struct {
 const (
 	gateWindow  = 50 * time.Millisecond
 	gateTarget  = 10e-3 // seconds of the mean delay
-	mostWaiting = 32    // requests that may wait however long it takes: it is too few to be too many
+	mostWaiting = 64    // requests that may wait however long it takes: it is too few to be too many
 	leastShare  = 0.005
 	slower      = 0.6 // limits of a step of the share
 	faster      = 1.5
@@ -87,15 +88,15 @@ func (g *gate) step(now time.Time) {
 		g.share.Store(math.Float64bits(1))
 		return
 	}
-	delay, admitted := total/float64(times), asked-turned
-	step := min(faster, max(slower, math.Sqrt(gateTarget/max(delay, 1e-9))))
-	if asked/took*delay < mostWaiting { // so many waited
+	g.delay += (total/float64(times) - g.delay) / 2
+	step := min(faster, max(slower, math.Sqrt(gateTarget/max(g.delay, 1e-9))))
+	if asked/took*g.delay < mostWaiting { // so many waited
 		step = faster
 	}
 	share := math.Float64frombits(g.share.Load())
 	g.share.Store(math.Float64bits(min(1, max(leastShare, share*step))))
 	rest := time.Duration(g.rest.Load())
-	if turned > mostTurned*admitted {
+	if turned > mostTurned*(asked-turned) {
 		rest = min(longRest, rest*5/4)
 	} else {
 		rest = max(shortRest, rest*9/10)
