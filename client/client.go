@@ -61,9 +61,10 @@ type Verdict struct {
 
 // Evidence says why a check has its answer.
 type Evidence struct {
-	Rule    string `json:"rule"`
-	Reason  string `json:"reason"`
-	Nearest *Match `json:"nearest"` // the most similar earlier document that shares a key; nil: none
+	Rule     string `json:"rule"`
+	Reason   string `json:"reason"`
+	Compared string `json:"compared"` // "all": with all documents, "keys": with those that share a key
+	Nearest  *Match `json:"nearest"`  // the first document that it is like or, of a new one, the most similar one; nil: none
 }
 
 // Search asks for documents like a text. The zero value of a field leaves it to the collection.
@@ -173,9 +174,17 @@ func (c *Client) Search(ctx context.Context, collection string, s Search) ([]Mat
 func path(collection string, more ...string) string {
 	p := "/v1/collections/" + url.PathEscape(collection)
 	for _, m := range more {
-		p += "/" + url.PathEscape(m)
+		p += "/" + segment(m)
 	}
 	return p
+}
+
+// segment is a piece of a path; . and .. are not those of folders.
+func segment(of string) string {
+	if of == "." || of == ".." {
+		return strings.ReplaceAll(of, ".", "%2E")
+	}
+	return url.PathEscape(of)
 }
 
 // do sends a request until it is answered, and decodes the answer.

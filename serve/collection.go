@@ -188,8 +188,9 @@ func sharedOf(spans []passage.Span) (passages []shared) {
 
 // searching is the body of a search.
 type searching struct {
-	text []byte
-	o    index.SearchOptions
+	text     []byte
+	o        index.SearchOptions
+	evidence bool
 }
 
 // defaultTop is how many documents a search returns if it does not say, mostTop how many at most.
@@ -229,6 +230,8 @@ func (c *collection) parseSearch(p *parser, body []byte) (s searching, err error
 			}
 		case "passages":
 			s.o.Passages, bad = v.Bool()
+		case evidenceField:
+			s.evidence, bad = v.Bool()
 		case filterField:
 			s.o.Accepts, err = p.filter(v)
 		default:
@@ -277,17 +280,25 @@ func (c *collection) search(dst, body []byte) (answer []byte, err error) {
 	if err != nil {
 		return dst, err
 	}
+	s.o.Passages = s.o.Passages || s.evidence && c.hasPassages()
 	matches, err := c.find(&s)
 	if err != nil {
 		return dst, err
+	}
+	var why json.RawMessage
+	if s.evidence {
+		if why, err = c.evidenceOf(&s, len(matches)); err != nil {
+			return dst, err
+		}
 	}
 	list := make([]found, 0, len(matches))
 	for _, m := range matches {
 		list = append(list, found{string(m.ID), m.Similarity, metadata(m.Columns), sharedOf(m.Passages)})
 	}
 	out, err := marshal(struct {
-		Matches []found `json:"matches"`
-	}{list})
+		Matches  []found         `json:"matches"`
+		Evidence json.RawMessage `json:"evidence,omitempty"`
+	}{list, why})
 	return append(dst, out...), err
 }
 
@@ -323,56 +334,6 @@ func (c *collection) passages(a, b []byte) ([]passage.Span, error) {
 	return passage.InTexts(tokenizer, a, b, least), nil
 }
 
-// evidence is why a check has its answer.
-type evidence struct {
-	// Rule is the part of the recipe that decides, such as jaccard>=0.8.
-	Rule string `json:"rule"`
-	// Reason says in words why the document is new, or is not.
-	Reason string `json:"reason"`
-	// Nearest is the document that it is like or, of a new one, the most similar of those that share a key with it.
-	Nearest *found `json:"nearest,omitempty"`
-}
-
-// The reasons of evidence.
-const (
-	reasonAlike  = "nearest is like it by the rule, and came first"
-	reasonBelow  = "nearest shares a key with it but is not alike by the rule"
-	reasonNone   = "no document that the filter accepts shares a key with it"
-	reasonApart  = "no document that the filter accepts is within the distance"
-	leastNearest = 0.01 // similarity of a document that is shown as nearest to a new one
-)
-
-// evidence returns the evidence of a verdict as JSON. The collection may have grown since.
-func (c *collection) evidence(d *document, v *index.Verdict) ([]byte, error) {
-	r := c.index.Options().Recipe
-	e := evidence{Rule: ruleOf(c.index.Options()), Reason: reasonNone}
-	of := v.Of
-	if v.New || v.Known {
-		nearest, err := c.nearest(d, v.Slot)
-		if err != nil {
-			return nil, err
-		}
-		switch {
-		case nearest != nil:
-			e.Reason, of = reasonBelow, nearest.ID
-			e.Nearest = &found{Similarity: nearest.Similarity}
-		case !r.BySets():
-			e.Reason, of = reasonApart, nil
-		default:
-			of = nil
-		}
-	} else {
-		e.Reason, e.Nearest = reasonAlike, &found{Similarity: v.Similarity}
-	}
-	if of != nil {
-		if err := c.complete(e.Nearest, of, d.Text); err != nil {
-			return nil, err
-		}
-	}
-	out, err := marshal(e)
-	return bytes.TrimSuffix(out, []byte("\n")), err
-}
-
 // marshal returns a value as a line of JSON, with < and > as they are.
 func marshal(value any) ([]byte, error) {
 	var b bytes.Buffer
@@ -380,47 +341,6 @@ func marshal(value any) ([]byte, error) {
 	e.SetEscapeHTML(false)
 	err := e.Encode(value)
 	return b.Bytes(), err
-}
-
-// complete fills in a document that evidence names. One that has gone meanwhile keeps its id.
-func (c *collection) complete(n *found, id, query []byte) error {
-	n.ID = string(id)
-	stored, ok, err := c.index.Get(id)
-	if err != nil || !ok {
-		return err
-	}
-	n.Metadata = metadata(stored.Columns)
-	if c.hasPassages() {
-		var spans []passage.Span
-		spans, err = c.passages(query, stored.Text)
-		n.Passages = sharedOf(spans)
-	}
-	return err
-}
-
-// nearest returns the most similar document before a slot that shares a key with this one, nil if there is none.
-func (c *collection) nearest(d *document, before uint64) (*index.Match, error) {
-	r := c.index.Options().Recipe
-	if !r.BySets() {
-		return nil, nil // within the distance there is none
-	}
-	least := leastNearest
-	if r.Threshold().Measure() == measure.Overlap {
-		least = 1
-	}
-	t, err := measure.NewThreshold(r.Threshold().Measure(), least)
-	if err != nil {
-		return nil, err
-	}
-	// The recall asked for is nearly none: keys of a higher threshold find some documents below it.
-	s := searching{text: d.Text, o: index.SearchOptions{Threshold: t, Recall: 1e-300, Accepts: d.Accepts}}
-	matches, err := c.find(&s)
-	for i := range matches {
-		if matches[i].Slot < before {
-			return &matches[i], err
-		}
-	}
-	return nil, err
 }
 
 // ruleOf returns what decides about a pair.

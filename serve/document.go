@@ -43,6 +43,8 @@ type parser struct {
 	json   fastjson.Parser
 	fields fields
 	names  []string // of the declared fields, in the order of their columns
+
+	declared []bool // which of them the document has so far
 }
 
 func newParser(f fields) *parser { return &parser{fields: f, names: f.names()} }
@@ -67,6 +69,7 @@ func (p *parser) document(body []byte, pathID string, d *document) error {
 		return err
 	}
 	*d = document{meta: append(d.meta[:0], '{'), values: d.values[:0], Document: index.Document{Columns: d.Columns[:0]}}
+	p.declared = append(p.declared[:0], make([]bool, len(p.names))...)
 	o.Visit(func(key []byte, v *fastjson.Value) {
 		if err == nil {
 			err = p.field(string(key), v, d)
@@ -105,11 +108,23 @@ func checkID(id []byte) error {
 
 // field takes one field of the object.
 func (p *parser) field(name string, v *fastjson.Value, d *document) (err error) {
+	if at, ok := slices.BinarySearch(p.names, name); ok {
+		if p.declared[at] {
+			return twice(name)
+		}
+		p.declared[at] = true
+	}
 	switch name {
 	case idField:
+		if d.ID != nil {
+			return twice(name)
+		}
 		d.ID, err = scalar(name, v)
 		return err
 	case textField:
+		if d.Text != nil {
+			return twice(name)
+		}
 		if d.Text, err = v.StringBytes(); err != nil {
 			return unprocessable(name, "takes a string")
 		}
@@ -133,6 +148,9 @@ func (p *parser) field(name string, v *fastjson.Value, d *document) (err error) 
 	d.meta = v.MarshalTo(append(appendQuoted(d.meta, name), ':'))
 	return nil
 }
+
+// twice is the problem of a field of which readers of JSON would take the one or the other.
+func twice(name string) error { return unprocessable(name, "is there twice") }
 
 // scalar returns the bytes of a string, or a number as it is written.
 func scalar(name string, v *fastjson.Value) ([]byte, error) {

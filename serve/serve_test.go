@@ -243,6 +243,41 @@ func TestMetadataIsGivenBackAndFiltered(t *testing.T) {
 	s.want(http.StatusUnprocessableEntity, "", "POST", at+"/search", `{`+text+`,"filter":{"more":1}}`)
 }
 
+func TestEvidenceSaysWhyADocumentIsNewOrNot(t *testing.T) {
+	s := start(t, Config{})
+	const like = `"text":"snow has closed the pass above the lake"`
+	for _, c := range []struct{ settings, first, second, none string }{
+		{
+			`{"ngram":2,"fields":{"lang":"string"}}`,
+			`{"new":false,"duplicate_of":"a","similarity":1.000000,"evidence":{"rule":"jaccard>=0.8","reason":"nearest is like it by the rule, and came first","nearest":{"id":"a","similarity":1,"metadata":{"lang":"en"},"passages":[{"tokens":8,"a":{"start":0,"end":39},"b":{"start":0,"end":39}}]}}}`,
+			`{"new":true,"evidence":{"rule":"jaccard>=0.8","reason":"nearest is the most similar document, and is not alike by the rule","compared":"all","nearest":{"id":"a","similarity":0.18181818181818182,"metadata":{"lang":"en"},"passages":[{"tokens":3,"a":{"start":0,"end":15},"b":{"start":0,"end":15}}]}}}`,
+			`{"new":true,"evidence":{"rule":"jaccard>=0.8","reason":"no document that the filter accepts has anything in common with it","compared":"all"}}`,
+		},
+		{
+			`{"distance":3,"preset":"exlsh-word","fields":{"lang":"string"}}`,
+			`{"new":false,"duplicate_of":"a","similarity":1.000000,"evidence":{"rule":"hamming<=3","reason":"nearest is like it by the rule, and came first","nearest":{"id":"a","similarity":1,"metadata":{"lang":"en"}}}}`,
+			"", `{"new":true,"evidence":{"rule":"hamming<=3","reason":"no document that the filter accepts has anything in common with it","compared":"all"}}`,
+		},
+	} {
+		const at = "/v1/collections/c"
+		s.want(http.StatusCreated, "", "PUT", at, c.settings)
+		s.want(http.StatusOK, `{"new":true}`, "POST", at+"/check", `{"id":"a",`+like+`,"lang":"en"}`)
+		s.want(http.StatusOK, c.first, "POST", at+"/check", `{"id":"b",`+like+`,"evidence":true}`)
+		const other = `{"id":"c","text":"snow has closed roads of another country","evidence":true}`
+		s.want(http.StatusOK, c.second, "POST", at+"/check", other)
+		if code, out := s.do("POST", at+"/check", jsonType, other); c.second == "" && (code != http.StatusOK || !strings.Contains(out, `"nearest":{"id":"a","similarity":0.`)) {
+			t.Errorf("%d %s", code, out)
+		}
+		s.want(http.StatusOK, c.none, "POST", at+"/check", `{"id":"d",`+like+`,"evidence":true,"filter":{"lang":"de"}}`)
+		code, out := s.do("POST", at+"/search", jsonType, `{`+like+`,"evidence":true,"filter":{"lang":"en"}}`)
+		if code != http.StatusOK || !strings.Contains(out, `"id":"a"`) || !strings.Contains(out, `"reason":"all matches reach`) {
+			t.Errorf("%d %s", code, out)
+		}
+		s.want(http.StatusOK, "", "POST", at+"/search", `{"text":"snow has closed something else for good","evidence":true}`)
+		s.want(http.StatusNoContent, "", "DELETE", at, "")
+	}
+}
+
 func TestProblemsNameTheFieldAndNeverTheText(t *testing.T) {
 	s := start(t, Config{Limits: Limits{Body: 1000, Line: 1000}})
 	const at, secret = "/v1/collections/c", "confidential"
@@ -263,6 +298,11 @@ func TestProblemsNameTheFieldAndNeverTheText(t *testing.T) {
 		{422, "POST", at + "/check", `{"id":"a","text":"confidential","time":"confidential"}`, "time"},
 		{422, "POST", at + "/check", `{"id":"a","text":"t","n":"confidential"}`, "n"},
 		{422, "POST", at + "/check?add=confidential", `{"id":"a","text":"t"}`, "add"},
+		{422, "POST", at + "/check", `{"id":"a","text":"confidential","text":"another"}`, "text"},
+		{422, "POST", at + "/check", `{"id":"a","id":"b","text":"confidential"}`, "id"},
+		{422, "POST", at + "/check", `{"id":"a","text":"confidential","n":1,"n":2}`, "n"},
+		{404, "POST", "//v1/collections/c/check", `{"id":"a","text":"confidential"}`, ""},
+		{404, "GET", "/v1/collections/../collections/c", "", ""},
 		{422, "POST", at + "/search", `{"text":"t","threshold":0.1}`, "threshold"},
 		{422, "POST", at + "/search", `{"text":"t","confidential2":1,"top":0}`, ""},
 		{422, "POST", "/v1/sketch", `{"text":"t","preset":"confidential"}`, "preset"},

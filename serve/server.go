@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"path"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -174,6 +175,9 @@ const (
 
 // bodyType returns the type of a body, jsonType if it is not told.
 func bodyType(r *http.Request) (string, error) {
+	if r.Header.Get("Content-Encoding") != "" {
+		return "", &Problem{Status: http.StatusUnsupportedMediaType, Detail: "send the body without a Content-Encoding"}
+	}
 	of := r.Header.Get("Content-Type")
 	if of == "" {
 		return jsonType, nil
@@ -224,7 +228,7 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) (pattern string,
 	h := w.Header()
 	h.Set("X-Content-Type-Options", "nosniff")
 	handler, pattern := s.mux.Handler(r)
-	if pattern == "" {
+	if pattern == "" || !isClean(r.URL.EscapedPath()) {
 		return "none", s.noRoute(handler, r)
 	}
 	if returned(r) {
@@ -234,6 +238,12 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) (pattern string,
 	r = r.WithContext(context.WithValue(r.Context(), callKey{}, call))
 	s.mux.ServeHTTP(w, r)
 	return pattern, call.err
+}
+
+// isClean tells whether a path is one that http.ServeMux does not lead to another one: here those are no paths.
+func isClean(p string) bool {
+	clean := path.Clean(p)
+	return p == clean || p == clean+"/"
 }
 
 // noRoute is the problem of a path without a route, or a route without the method.
