@@ -114,18 +114,8 @@ func (l *Learner) Fit(labels Labels) (*Model, error) {
 // threshold follows from them.
 func (l *Learner) model(weights, probability, rank []float64) *Model {
 	r := l.result
-	m := &Model{Version: modelVersion, OneTable: r.OneTable, Match: r.Match, Weighing: l.config.Weighing}
-	for _, c := range r.Columns {
-		m.Fields = append(m.Fields, c.Field)
-	}
-	b := l.judged.Model
-	m.Base = Base{Prior: b.Prior, Share: b.Share[:len(m.Fields)]}
-	for f := range b.Width {
-		m.Base.Evidence = append(m.Base.Evidence, b.Evidence[f*compare.Levels:(f+1)*compare.Levels])
-	}
-	for i, name := range featureNames(m.Fields) {
-		m.Weights = append(m.Weights, Weight{Feature: name, Weight: weights[i]})
-	}
+	m := newModel(&l.config, r, l.judged.Model, weights)
+	m.Base.Partners = partners(l.judged, r)
 	var edges []int
 	edges, r.Assignment = allowed(l.judged, r.Match, probability, rank)
 	m.Threshold = decide.Balance(edges, probability)

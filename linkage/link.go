@@ -107,6 +107,7 @@ func choose(ctx context.Context, c *Config, e *judge.Examiner, fixed settled, t 
 	}
 	r.estimate(decide.Estimate(edges, e.Probability, e.Shed, fewer, within))
 	r.Links, r.Linked = linksOf(e, t, edges, len(c.With)), len(edges)
+	r.Model = found(c, r, e, least)
 	if c.Audit > 0 {
 		r.Audit = newAudit(e, t, r.Columns, edges, c.Audit)
 	}

@@ -34,6 +34,7 @@ type Result struct {
 	Evidence   Evidence
 	Search     candidates.Summary
 	Links      Links
+	Model      *Model    // by which the links were decided, for OpenMatcher; nil: a table is empty
 	Audit      *Audit    // of Config.Audit; nil: none was asked for, or a table is empty
 	Entities   *Entities // of Config.Clusters; nil: none were asked for
 

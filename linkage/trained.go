@@ -35,7 +35,10 @@ type Weight = learn.Weight
 
 // Base is the model without labels, of the tables from which the Model was learned.
 type Base struct {
-	Prior    float64     `json:"prior"`    // log odds of a candidate
+	Prior float64 `json:"prior"` // log odds of a candidate
+	// Partners is the share of the left and of the right records that have a partner, if they have one at most. A Matcher
+	// needs it; 0: not known.
+	Partners [2]float64  `json:"partners,omitzero"`
 	Share    []float64   `json:"share"`    // of each column, how much of what it tells no other does
 	Evidence [][]float64 `json:"evidence"` // of each column, then of the records as a whole, by level
 }
@@ -114,6 +117,9 @@ func (m *Model) checkNumbers() (err error) {
 		}
 	}
 	check(-mostLogOdds, mostLogOdds, m.Base.Prior, "base.prior")
+	for side, x := range m.Base.Partners {
+		check(0, 1, x, "base.partners[%d]", side)
+	}
 	for f, x := range m.Base.Share {
 		check(0, 1, x, "base.share[%d]", f)
 	}
@@ -129,9 +135,11 @@ func (m *Model) checkNumbers() (err error) {
 	return err
 }
 
-// base returns the model without labels.
+// base returns the model without labels. What its tables did not show is completed, see model.FillUnseen.
 func (m *Model) base() *model.Model {
-	return &model.Model{Width: len(m.Fields) + 1, Prior: m.Base.Prior, Share: append(slices.Clone(m.Base.Share), 1), Evidence: slices.Concat(m.Base.Evidence...)}
+	b := &model.Model{Width: len(m.Fields) + 1, Prior: m.Base.Prior, Share: append(slices.Clone(m.Base.Share), 1), Evidence: slices.Concat(m.Base.Evidence...)}
+	b.FillUnseen()
+	return b
 }
 
 func (m *Model) weights() (w []float64) {

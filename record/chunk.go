@@ -71,12 +71,22 @@ func (c *Chunk) Append(cutter *Cutter, id []byte, values [][]byte, keep ...[]byt
 		}
 	}
 	cutter.distinct = c.seen.Len()
+	c.hold(id)
+	for _, value := range keep {
+		c.keep(value)
+	}
+}
+
+// hold adds the id of the next row.
+func (c *Chunk) hold(id []byte) {
 	c.ids = append(c.ids, id...)
 	c.idEnds = append(c.idEnds, uint32(len(c.ids)))
-	for _, value := range keep {
-		c.kept = append(c.kept, value...)
-		c.keptEnds = append(c.keptEnds, len(c.kept))
-	}
+}
+
+// keep adds a value of the last row that is passed through.
+func (c *Chunk) keep(value []byte) {
+	c.kept = append(c.kept, value...)
+	c.keptEnds = append(c.keptEnds, len(c.kept))
 }
 
 // Number sets the number of the last row, for a table of which only some rows are held. Call it for all

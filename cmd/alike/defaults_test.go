@@ -58,6 +58,7 @@ var uses = []use{
 	{line: "join left.csv right.csv --idf sketch"},
 	{line: "entities left.csv right.csv"},
 	{line: "entities left.csv right.csv --idf sketch"},
+	{before: "join left.csv right.csv --save-config model.json", line: "match model.json right.csv", made: []string{"model.json"}},
 	{line: "learn left.csv right.csv --truth pairs.csv"},
 	{line: "learn left.csv --truth copies.csv"},
 	{line: "label left.csv right.csv -o said.csv", made: []string{"said.csv"}},

@@ -26,7 +26,7 @@ var topics = []topic{
 	{name: "input", title: "What is read", flags: "format text-field id-field left-id right-id time-field max-record on-error skipped against with against-links fingerprints header eval:clusters"},
 	{name: "similarity", title: "What is alike, and how it is found", flags: "measure threshold precision match top distance recall candidates verify hashes tune:bits bands rows min-bands bucket-cap scheme seed min-similarity"},
 	{name: "text", title: "How text becomes shingles", flags: "ngram tokens normalize fold strip-diacritics stop-words min-token-length repetitions"},
-	{name: "records", title: "Records of tables", flags: "records accept field source unique verdicts idf join:repetitions config save-config model pairs:top probability truth audit audit-labels explain explain-pairs verbose"},
+	{name: "records", title: "Records of tables", flags: "records accept field source unique entities verdicts idf join:repetitions config save-config model pairs:top probability truth audit audit-labels explain explain-pairs verbose"},
 	{name: "index", title: "Indexes", flags: "index build:keep columns containment keys build:verbose"},
 	{name: "window", title: "What a stream remembers", flags: "window late window-docs refresh state replay"},
 	{name: "service", title: "The service", flags: "data listen serve:tokens tls-cert tls-key insecure durability pprof"},

@@ -138,7 +138,7 @@ var commands = []struct {
 	name string
 	make func() *cobra.Command
 }{
-	{"dedup", newDedup}, {"pairs", newPairs}, {"join", newJoin}, {"entities", newEntities}, {"learn", newLearn}, {"label", newLabel}, {"stream", newStream}, {"serve", newServe}, {"index", newIndex},
+	{"dedup", newDedup}, {"pairs", newPairs}, {"join", newJoin}, {"entities", newEntities}, {"match", newMatch}, {"learn", newLearn}, {"label", newLabel}, {"stream", newStream}, {"serve", newServe}, {"index", newIndex},
 	{"search", newSearch}, {"compare", newCompare}, {"sketch", newSketch}, {"plan", newPlan}, {"stage", newStage}, {"tune", newTune}, {"eval", newEval},
 	{"version", newVersion},
 }

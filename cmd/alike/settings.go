@@ -31,6 +31,7 @@ var flags = map[setting.Name]string{
 	setting.TextField:   "--text-field",
 	setting.Top:         "--top",
 	setting.Truth:       "--truth",
+	setting.SaveConfig:  "--save-config",
 	setting.Source:      "--source",
 	setting.With:        "--with",
 	setting.Work:        "--work",

@@ -59,6 +59,7 @@ const (
 	Refresh         Name = "Refresh"
 	Repetitions     Name = "Repetitions"
 	Rows            Name = "Rows"
+	SaveConfig      Name = "SaveConfig"
 	Scheme          Name = "Scheme"
 	Seed            Name = "Seed"
 	Shared          Name = "Shared"
@@ -85,7 +86,7 @@ const (
 var Names = []Name{
 	Banding, Bits, BucketCap, Candidates, Containment, Distance, Field, Fold, Format, Fresh, Hash, Header, IDF, IDField,
 	Keep, Keys, Late, Match, MaxRecord, Measure, Memory, MinBands, MinLength, Model, NGram, NoSync, Normalize, OnError,
-	Audit, Permutations, Pipe, Precision, Preset, Recall, Refresh, Repetitions, Rows, Scheme, Seed, Shared, ShingleHash, Source, Star,
+	Audit, Permutations, Pipe, Precision, Preset, Recall, Refresh, Repetitions, Rows, SaveConfig, Scheme, Seed, Shared, ShingleHash, Source, Star,
 	StopWords, StripDiacritics, TagPrefix, TextField, Threshold, Tokens, Top, Truth, Unique, Verify, Window, WindowDocs, With,
 	Work,
 }

@@ -24,7 +24,7 @@ func NewComparer(ctx context.Context, in *Input) (*Comparer, error) {
 		df, filled := in.Rest.ofColumn(f, in.Numbering.Tokens())
 		filled += values.Frequencies(df)
 		n, tokens := values.Sizes()
-		col := column{Column: values, weights: make([]uint16, tokens), rarity: make([]Level, n), values: filled, scale: in.Scale, sided: in.Right != nil}
+		col := column{Column: values, weights: make([]uint16, tokens), rarity: make([]Level, n), values: filled, scale: in.Scale, sided: in.Right != nil && !in.OneKind}
 		idf, err := in.Weigh(df, filled)
 		if err != nil {
 			return nil, err

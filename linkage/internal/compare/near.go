@@ -1,6 +1,10 @@
 package compare
 
-import "github.com/alike-dev/alike/linkage/internal/closeness"
+import (
+	"slices"
+
+	"github.com/alike-dev/alike/linkage/internal/closeness"
+)
 
 // Scale returns the scale by whose distances values are compared; nil: by tokens only.
 func (c *column) Scale() *closeness.Scale { return c.near }
@@ -69,4 +73,9 @@ const agreeingStep = 3
 // agreeing tells whether two values are that near each other.
 func (c *column) agreeing(a, b uint32) bool {
 	return c.near != nil && c.near.Step(c.at[a], c.at[b]) >= agreeingStep
+}
+
+// HasClose tells whether the evidence of the levels of a column has any of closeness.
+func HasClose(evidence []float64) bool {
+	return slices.ContainsFunc(evidence[firstClose:], func(x float64) bool { return x != 0 })
 }

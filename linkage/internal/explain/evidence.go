@@ -43,15 +43,21 @@ func Find(e *judge.Examiner, t *held.Tables, links []int, least float64, o Optio
 	for _, i := range links {
 		isLink[i] = true
 	}
+	v.Pairs = Each(e, t, choosePairs(unsure, isLink, o.Pairs), isLink, o)
+	return v
+}
+
+// Each explains the given candidates, in this order. isLink says of each of all candidates whether it is a link.
+func Each(e *judge.Examiner, t *held.Tables, candidates []int, isLink []bool, o Options) (explained []Explained) {
 	x := &explainer{Examiner: e, tables: t, options: &o, cutter: record.NewCutter()}
 	x.cutter.Repetitions = o.Repetitions
 	if o.Weights != nil {
 		x.learned = learn.Describe(e)
 	}
-	for _, i := range choosePairs(unsure, isLink, o.Pairs) {
-		v.Pairs = append(v.Pairs, x.explain(i, isLink[i]))
+	for _, i := range candidates {
+		explained = append(explained, x.explain(i, isLink[i]))
 	}
-	return v
+	return explained
 }
 
 // choosePairs returns n candidates to explain, the least certain first; see Evidence.

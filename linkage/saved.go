@@ -1,0 +1,66 @@
+package linkage
+
+import (
+	"math"
+
+	"github.com/alike-dev/alike/linkage/internal/compare"
+	"github.com/alike-dev/alike/linkage/internal/judge"
+	"github.com/alike-dev/alike/linkage/internal/learn"
+	"github.com/alike-dev/alike/linkage/internal/model"
+)
+
+// newModel returns a model of the columns of a result, with the evidence of a model without labels and the weights of its
+// features; nil: those that change nothing. It has no threshold yet.
+func newModel(c *Config, r *Result, base *model.Model, weights []float64) *Model {
+	m := &Model{Version: modelVersion, OneTable: r.OneTable, Match: r.Match, Weighing: c.Weighing}
+	for _, column := range r.Columns {
+		m.Fields = append(m.Fields, column.Field)
+	}
+	m.Base = Base{Prior: base.Prior, Share: base.Share[:len(m.Fields)]}
+	for f := range base.Width {
+		m.Base.Evidence = append(m.Base.Evidence, base.Evidence[f*compare.Levels:(f+1)*compare.Levels])
+	}
+	names := featureNames(m.Fields)
+	if weights == nil {
+		weights = learn.Start(len(names))
+	}
+	for i, name := range names {
+		m.Weights = append(m.Weights, Weight{Feature: name, Weight: weights[i]})
+	}
+	return m
+}
+
+// found returns the model by which links were decided, whose least probability is given: that of the configuration, or else
+// what the tables have shown without labels. Where the data show that records have one partner, its rule says so.
+func found(c *Config, r *Result, e *judge.Examiner, least float64) *Model {
+	if c.Model != nil {
+		return c.Model
+	}
+	m := newModel(c, r, e.Model, nil)
+	m.Base.Partners = partners(e, r)
+	switch {
+	case c.Threshold > 0: // least is a similarity
+		m.Threshold = 0.5
+	case c.Precision > 0: // least is that of a link
+		m.Threshold = math.Nextafter(least, 0)
+	default:
+		m.Threshold = least
+	}
+	if e.OnePartner && !c.exclusive() {
+		m.Match = Mutual
+	}
+	return m
+}
+
+// partners returns the share of the records of either table that have a partner, if each has one at most; else nothing. The
+// share is a little below 1 where all have: the next record may be the first without one.
+func partners(e *judge.Examiner, r *Result) (share [2]float64) {
+	if !e.OnePartner || r.OneTable {
+		return share
+	}
+	matches := model.SumOf(e.Probability)
+	for side, records := range [2]int{r.Left, r.Right} {
+		share[side] = (min(matches, float64(records)) + 0.5) / float64(records+1)
+	}
+	return share
+}
