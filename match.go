@@ -66,7 +66,7 @@ func MatchModel(data []byte) (m *JoinModel, threshold float64, err error) {
 	case settings.Model == nil && settings.Fields != nil:
 		return nil, 0, setting.Errorf("these are settings without a model, as earlier versions wrote them: let alike join write them again (%s)", setting.SaveConfig)
 	case settings.Model == nil:
-		return nil, 0, errors.New("no model: it is neither of alike learn nor of alike join --save-config")
+		return nil, 0, setting.Errorf("no model: let alike learn write one, or alike join (%s)", setting.SaveConfig)
 	}
 	m, err = linkage.ReadModel(settings.Model)
 	return m, settings.Threshold, err
