@@ -58,7 +58,10 @@ func chooseColumns(ctx context.Context, c *Config, left, right *source, result *
 		result.Columns, err = byHand(c.Fields, l, r, left, right)
 		return err
 	}
-	chosen := columns.Choose(l, r, c.Sources, c.Table)
+	chosen, err := columns.Choose(l, r, c.Sources, c.Table)
+	if err != nil {
+		return err
+	}
 	result.Unused, c.Sources = append(result.Unused, chosen.Unused...), chosen.Sources
 	for _, column := range chosen.Columns {
 		result.Columns = append(result.Columns, Column{Field: Field{column.Left, column.Right, 1, column.Kind}})
@@ -68,11 +71,15 @@ func chooseColumns(ctx context.Context, c *Config, left, right *source, result *
 
 // look returns a sample of a table, and notes in the result what is unusual in it.
 func (s *source) look(ctx context.Context, r *Result) (*columns.Sample, error) {
-	rows, err := s.sample(ctx, sampleRows)
+	rows, all, err := s.sample(ctx, sampleRows)
 	if err != nil {
 		return nil, err
 	}
-	return &columns.Sample{Names: s.columns, ID: s.id, Rows: rows}, s.note(ctx, rows, r)
+	sample := &columns.Sample{Names: s.columns, ID: s.id, Rows: rows}
+	if !all {
+		sample.Akin = func(of []int) ([][][]byte, error) { return s.akin(ctx, of, sampleRows) }
+	}
+	return sample, s.note(ctx, rows, r)
 }
 
 // checkColumns returns an error if no column is compared. It says why.

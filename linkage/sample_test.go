@@ -31,7 +31,7 @@ func TestASampleIsOfTheWholeTable(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, n := range []int{60, 100, 5000} {
-			rows, err := s.sample(t.Context(), n)
+			rows, _, err := s.sample(t.Context(), n)
 			if err != nil {
 				t.Fatal(err)
 			}

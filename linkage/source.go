@@ -15,6 +15,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/linkage/internal/columns"
 )
 
 // source is a table before it is read.
@@ -126,19 +127,42 @@ const sampledFrom = 20
 
 // sample returns the values of up to n records of a table, in slices of their own. They stand at equal distances, since
 // tables may be sorted, in all files or in some at equal distances, since these may be of several origins. Of a large
-// file they are of its first records.
-func (s *source) sample(ctx context.Context, n int) (rows [][][]byte, err error) {
+// file they are of its first records. all tells whether they are all records of the table.
+func (s *source) sample(ctx context.Context, n int) (rows [][][]byte, all bool, err error) {
 	files := min(len(s.files), sampledFiles)
+	all = files == len(s.files)
 	o := s.options
 	o.Fields = s.columns
 	for i := range files {
 		of := &spread{most: n / files, apart: 1}
-		if _, err := eachOf(ctx, s.files[i*len(s.files)/files], o, of.visit); err != nil {
+		more, err := eachOf(ctx, s.files[i*len(s.files)/files], o, of.visit)
+		if err != nil {
+			return nil, false, err
+		}
+		rows, all = append(rows, of.rows...), all && more && of.apart == 1
+	}
+	return rows, all, nil
+}
+
+// akin returns about n records of which many share a value in some columns, among as many as sample reads.
+func (s *source) akin(ctx context.Context, of []int, n int) ([][][]byte, error) {
+	files := min(len(s.files), sampledFiles)
+	o := s.options
+	o.Fields = s.columns
+	akin := columns.NewAkin(of, n)
+	for i := range files {
+		left := sampledFrom * n / files
+		if _, err := eachOf(ctx, s.files[i*len(s.files)/files], o, func(r *corpus.Record) (more bool, err error) {
+			if r.Err == nil {
+				akin.See(r.Fields)
+			}
+			left--
+			return left > 0, nil
+		}); err != nil {
 			return nil, err
 		}
-		rows = append(rows, of.rows...)
 	}
-	return rows, nil
+	return akin.Rows(), nil
 }
 
 // A spread takes records at equal distances. Of twice as many as it may hold it leaves out every second one.

@@ -14,6 +14,8 @@ type Sample struct {
 	Names []string
 	ID    string     // the column of the ids; "": there is none
 	Rows  [][][]byte // values by row and column
+	// Akin returns rows of which many share a value in some of the columns; nil: Rows are all.
+	Akin func(columns []int) ([][][]byte, error)
 }
 
 // A Column is a pair of columns that are compared.
@@ -38,8 +40,8 @@ type Chosen struct {
 // Choose chooses the columns to compare, from samples of two tables or, if both are the same, of one. sources are columns
 // that name the source of a record; of one table such a column is found if there are none. table is a column of the only
 // table that names the table which a record was in before, "" if there is none: it is not compared, and may be found to name
-// sources. O(values, and see derivedColumns and information).
-func Choose(left, right *Sample, sources []string, table string) Chosen {
+// sources. The error is that of Sample.Akin. O(values, and see derivedColumns and information).
+func Choose(left, right *Sample, sources []string, table string) (Chosen, error) {
 	one := left == right
 	l := profiles(left)
 	r := l
@@ -68,7 +70,10 @@ func Choose(left, right *Sample, sources []string, table string) Chosen {
 	leaveOutDerived(candidates, left, right)
 	chosen := Chosen{Sources: sources}
 	if one && len(sources) == 0 {
-		chosen.Sources = chooseSource(candidates, &sampledColumns{left: left.Rows, right: right.Rows, one: true}, l)
+		var err error
+		if chosen.Sources, err = chooseSource(candidates, left, l); err != nil {
+			return Chosen{}, err
+		}
 	}
 	leaveOutTable(candidates, l, table)
 	mostTelling(candidates, &sampledColumns{left: left.Rows, right: right.Rows, one: one})
@@ -88,7 +93,7 @@ func Choose(left, right *Sample, sources []string, table string) Chosen {
 		order[name] = i
 	}
 	slices.SortFunc(chosen.Columns, func(x, y Column) int { return order[x.Left] - order[y.Left] })
-	return chosen
+	return chosen, nil
 }
 
 // Kind returns the kind by which the values of a left and a right column are cut, both of which are there.
@@ -136,15 +141,33 @@ func leaveOutTable(columns []columnPair, profiles []profile, table string) {
 }
 
 // chooseSource returns the column that names the source of a record, if there is one, and marks it.
-func chooseSource(columns []columnPair, s *sampledColumns, profiles []profile) []string {
+func chooseSource(columns []columnPair, of *Sample, profiles []profile) ([]string, error) {
 	usable := usableOf(columns)
+	s := &sampledColumns{left: of.Rows, right: of.Rows, one: true}
+	var others []int
+	possible := false
 	for _, c := range usable {
 		s.pairs = append(s.pairs, c.at)
+		if mayNameSource(&profiles[c.at[0]]) {
+			possible = true
+		} else {
+			others = append(others, c.at[0])
+		}
+	}
+	if !possible || len(others) == 0 {
+		return nil, nil
+	}
+	if of.Akin != nil {
+		rows, err := of.Akin(others)
+		if err != nil {
+			return nil, err
+		}
+		s.left, s.right = rows, rows
 	}
 	found := findSourceColumn(s, profiles)
 	if found < 0 {
-		return nil
+		return nil, nil
 	}
 	usable[found].useless = sourceReason
-	return []string{profiles[usable[found].at[0]].name}
+	return []string{profiles[usable[found].at[0]].name}, nil
 }

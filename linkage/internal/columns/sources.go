@@ -23,13 +23,17 @@ const (
 	mostSame     = 0.1
 )
 
+// mayNameSource tells whether a column has few values, and nearly all records have one.
+func mayNameSource(p *profile) bool {
+	return p.distinct >= 2 && p.distinct <= mostSources && float64(p.filled) >= leastOfSource*float64(p.rows)
+}
+
 // findSourceColumn returns the place among columns of the one that names the source of a record, −1 if there is none: likely
 // pairs agree in it hardly ever, though they would by chance.
 func findSourceColumn(s *sampledColumns, profiles []profile) int {
 	var columns []wordColumn // read only if a column may name sources
 	for k, at := range s.pairs {
-		p := &profiles[at[0]]
-		if p.distinct < 2 || p.distinct > mostSources || float64(p.filled) < leastOfSource*float64(p.rows) {
+		if !mayNameSource(&profiles[at[0]]) {
 			continue
 		}
 		if columns == nil {
