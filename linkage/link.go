@@ -128,6 +128,9 @@ func allowed(e *judge.Examiner, rule Match, probability, rank []float64) (edges 
 	case Best:
 		return decide.Best(g, rank, e.Found.Wholes), of
 	}
+	if g.Sources != nil {
+		return g.Mutual(rank, e.Found.Wholes), of
+	}
 	edges = make([]int, len(g.Pairs))
 	for i := range edges {
 		edges[i] = i

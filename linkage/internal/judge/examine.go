@@ -33,7 +33,7 @@ func (e *Examiner) learn(ctx context.Context, sample []compare.Pair, calibrate b
 	}
 	if e.Base != nil {
 		e.Model = e.Base
-		e.Sampled, _ = model.Apply(ctx, e.Model, e.Sample, e.OnePartner)
+		e.Sampled, _ = model.Apply(ctx, e.Model, e.Sample, e.OnePartner, e.rivalSources())
 	} else {
 		var around *model.Surroundings
 		if model.MayShowKinds(e.Sample) {
@@ -41,7 +41,7 @@ func (e *Examiner) learn(ctx context.Context, sample []compare.Pair, calibrate b
 				return err
 			}
 		}
-		e.takeFitted(model.Fit(ctx, e.Sample, model.Options{OnePartner: e.OnePartner, Share: e.shares, Calibrate: calibrate, Around: around}))
+		e.takeFitted(model.Fit(ctx, e.Sample, model.Options{OnePartner: e.OnePartner, Sources: e.rivalSources(), Share: e.shares, Calibrate: calibrate, Around: around}))
 	}
 	return ctx.Err()
 }
@@ -134,9 +134,17 @@ func (e *Examiner) learnPart(ctx context.Context, pairs *candidates.Pairs, part 
 	return e.learn(ctx, some, false)
 }
 
+// rivalSources returns the sources of the only table, of which a record has one partner each; nil: there are none.
+func (e *Examiner) rivalSources() []uint32 {
+	if e.finder.Right != nil {
+		return nil
+	}
+	return e.Sources.OfLeft()
+}
+
 // Judge sets the probability and rank of each candidate by the model.
 func (e *Examiner) Judge(ctx context.Context) error {
-	e.Probability, e.Rank = model.Apply(ctx, e.Model, e.Found, e.OnePartner)
+	e.Probability, e.Rank = model.Apply(ctx, e.Model, e.Found, e.OnePartner, e.rivalSources())
 	e.Judged = e.Rank
 	return ctx.Err()
 }

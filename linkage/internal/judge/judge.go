@@ -92,7 +92,7 @@ func (e *Examiner) Find(ctx context.Context) (err error) {
 
 // Graph returns the candidates as edges.
 func (e *Examiner) Graph() model.Graph {
-	return model.Graph{Pairs: e.Found.Pairs, Left: e.Found.Left, Right: e.Found.Right}
+	return model.Graph{Pairs: e.Found.Pairs, Left: e.Found.Left, Right: e.Found.Right, Sources: e.rivalSources()}
 }
 
 // findMany finds and examines the candidates of many records.

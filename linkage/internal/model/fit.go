@@ -59,6 +59,7 @@ const Duplicate = 0.7
 type Options struct {
 	OnePartner bool      // a record has at most one partner
 	Share      []float64 // of each column, how much of what it tells no other does: see compare.Comparer.Shares
+	Sources    []uint32  // see Graph; where a model follows kinds
 	Calibrate  bool      // continue with calibrated scores where they can be derived: see ScoreCounts
 	// Around is what the tables show besides the candidates; nil: the fit is not checked against the kinds of pairs, as
 	// where MayShowKinds is false.
@@ -81,36 +82,37 @@ func Fit(ctx context.Context, c *compare.Comparison, o Options) *Fitted {
 	f := &Fitted{}
 	f.Model, f.Probability = clearest(ctx, c, o.OnePartner, o.Share)
 	if o.Calibrate && ctx.Err() == nil {
-		f.Calibrated = f.Model.relearn(c, rivals(ctx, c, o.OnePartner), f.Probability)
+		f.Calibrated = f.Model.relearn(c, rivals(ctx, c, o.OnePartner, nil), f.Probability)
 	}
 	f.KeepFinite(c)
 	if o.Around != nil && !f.Replaced {
-		f.checkKinds(ctx, c, o.Around, o.OnePartner)
+		f.checkKinds(ctx, c, &o)
 	}
 	return f
 }
 
 // Apply returns the probabilities of compared candidates by a model that was learned before.
-func Apply(ctx context.Context, m *Model, c *compare.Comparison, onePartner bool) (probability, rank []float64) {
+// sources are those of Graph, of which a record then has one partner each.
+func Apply(ctx context.Context, m *Model, c *compare.Comparison, onePartner bool, sources []uint32) (probability, rank []float64) {
 	n := len(c.Pairs)
 	probability, rank = make([]float64, n), make([]float64, n)
-	m.probabilities(c, rivals(ctx, c, onePartner), make([]float64, n), probability, rank)
+	m.probabilities(c, rivals(ctx, c, onePartner, sources), make([]float64, n), probability, rank)
 	return probability, rank
 }
 
 // rivals returns the rivals of candidates for model.probabilities; nil if records may have several
 // partners.
-func rivals(ctx context.Context, c *compare.Comparison, onePartner bool) *exclusive {
-	if !onePartner {
+func rivals(ctx context.Context, c *compare.Comparison, onePartner bool, sources []uint32) *exclusive {
+	if !onePartner && sources == nil {
 		return nil
 	}
-	return newExclusive(ctx, Graph{c.Pairs, c.Left, c.Right})
+	return newExclusive(ctx, Graph{c.Pairs, c.Left, c.Right, sources})
 }
 
 // clearest finds the model of candidates: of the models that starts lead to, the one whose own probabilities
 // separate matches from others best.
 func clearest(ctx context.Context, c *compare.Comparison, onePartner bool, share []float64) (best *Model, probability []float64) {
-	g := Graph{c.Pairs, c.Left, c.Right}
+	g := Graph{Pairs: c.Pairs, Left: c.Left, Right: c.Right}
 	guess := firstGuess(c, g, onePartner)
 	if countPositive(guess) == 0 {
 		guess = firstGuess(c, g, false) // nothing stands out from chance

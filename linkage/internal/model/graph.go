@@ -1,6 +1,8 @@
 package model
 
 import (
+	"math"
+
 	"github.com/alike-dev/alike/linkage/internal/compare"
 )
 
@@ -9,11 +11,48 @@ import (
 type Graph struct {
 	Pairs       []compare.Pair
 	Left, Right int
+	// Sources has the source of each record of the only table; nil: there are none. A source other than 0 has a thing once,
+	// so the partners of a record in one source rule each other out.
+	Sources []uint32
+}
+
+// parted returns the graph in which a record is as many records as its partners have sources. Each record is on one side
+// there, because that of the lesser source is the left one of a pair.
+func (g Graph) parted() Graph {
+	type end struct{ record, source uint32 }
+	var left, right = map[end]uint32{}, map[end]uint32{}
+	place := func(of map[end]uint32, e end) uint32 {
+		if e.source == 0 { // not known: nothing is ruled out, so no other pair has this end
+			e = end{uint32(len(of)), math.MaxUint32}
+		}
+		at, ok := of[e]
+		if !ok {
+			at = uint32(len(of))
+			of[e] = at
+		}
+		return at
+	}
+	parted := Graph{Pairs: make([]compare.Pair, len(g.Pairs))}
+	for i, p := range g.Pairs {
+		if g.Sources[p.A] > g.Sources[p.B] {
+			p.A, p.B = p.B, p.A
+		}
+		a, b := g.Sources[p.A], g.Sources[p.B]
+		if a == 0 {
+			b = 0
+		}
+		parted.Pairs[i] = compare.Pair{A: place(left, end{p.A, b}), B: place(right, end{p.B, a})}
+	}
+	parted.Left, parted.Right = len(left), len(right)
+	return parted
 }
 
 // Mutual returns the edges that are the first choice of both of their records, by rank, then
-// by the similarity of the records, then by order.
+// by the similarity of the records, then by order; of the partners of one source, if there are sources.
 func (g Graph) Mutual(rank []float64, wholes []float32) []int {
+	if g.Sources != nil {
+		g = g.parted()
+	}
 	bestA := firstChoice(g.Left)
 	bestB := bestA
 	if g.Right > 0 {

@@ -67,7 +67,8 @@ func MayShowKinds(c *compare.Comparison) bool {
 }
 
 // checkKinds replaces a fit that contradicts the kinds of pairs.
-func (f *Fitted) checkKinds(ctx context.Context, c *compare.Comparison, around *Surroundings, onePartner bool) {
+func (f *Fitted) checkKinds(ctx context.Context, c *compare.Comparison, o *Options) {
+	around := o.Around
 	m := kinds.Fit(ctx, kinds.NewPatterns(c.Width-1, Grades(c, everyNth(len(c.Pairs)))))
 	if ctx.Err() != nil || len(m.Share) == 1 {
 		return
@@ -83,7 +84,7 @@ func (f *Fitted) checkKinds(ctx context.Context, c *compare.Comparison, around *
 			likely[i] += p * same[k]
 		}
 	}
-	if agree(f.Probability, likely) || !onePartner && alikeness(c, likely) < mostly {
+	if agree(f.Probability, likely) || !o.OnePartner && alikeness(c, likely) < mostly {
 		return
 	}
 	distilled := distil(ctx, c, likely)
@@ -96,7 +97,7 @@ func (f *Fitted) checkKinds(ctx context.Context, c *compare.Comparison, around *
 		return
 	}
 	f.Model, f.Calibrated, f.ByKinds, f.Disputed = distilled, false, true, around.Within == nil
-	f.Probability, _ = Apply(ctx, distilled, c, onePartner)
+	f.Probability, _ = Apply(ctx, distilled, c, o.OnePartner, o.Sources)
 }
 
 // mostFitted is about the largest number of pairs that kinds are fitted to: of 30,000 pairs on, more of them change kinds by

@@ -31,6 +31,9 @@ const (
 )
 
 func newExclusive(ctx context.Context, g Graph) *exclusive {
+	if g.Sources != nil {
+		g = g.parted()
+	}
 	e := &exclusive{ctx: ctx, pairs: make([]compare.Pair, len(g.Pairs)), rounds: firstRounds,
 		out: make([]float64, len(g.Pairs)), back: slices.Repeat([]float64{1}, len(g.Pairs))}
 	records := max(g.Left, g.Right)

@@ -15,7 +15,7 @@ import (
 // each counted by the product of its edges' odds.
 func TestExclusiveIsExactOnTrees(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		g := forest(Graph{roomtest.DrawPairs(t, false), 5, 4})
+		g := forest(Graph{Pairs: roomtest.DrawPairs(t, false), Left: 5, Right: 4})
 		odds := make([]float64, len(g.Pairs))
 		for i := range odds {
 			odds[i] = math.Exp(rapid.Float64Range(-5, 5).Draw(t, "log odds"))
