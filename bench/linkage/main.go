@@ -336,9 +336,8 @@ func (v variant) count(links []linkage.Link, truth map[[2]string]bool) (n int) {
 	return n
 }
 
-// named counts the links of which the truth names a record.
-func (v variant) named(links []linkage.Link) (n int) {
-	var names [2]map[string]bool
+// names returns the left and the right records that the truth names.
+func (v variant) names() (names [2]map[string]bool) {
 	for side := range names {
 		names[side] = map[string]bool{}
 		for _, t := range v.truth {
@@ -348,6 +347,12 @@ func (v variant) named(links []linkage.Link) (n int) {
 			}
 		}
 	}
+	return names
+}
+
+// named counts the links of which the truth names a record.
+func (v variant) named(links []linkage.Link) (n int) {
+	names := v.names()
 	for _, l := range links {
 		if names[0][string(l.A)] || names[1][string(l.B)] {
 			n++

@@ -201,15 +201,19 @@ func (v variant) measure(program, rule, work string) {
 	if v.b == nil {
 		truth = closed(v.clusters())
 	}
-	right, n := 0, 0
+	right, n, named := 0, 0, 0
+	names := v.names()
 	check(scoring.EachRow(links, 2, func(row []string) error {
 		if n++; truth[v.key([]byte(row[0]), []byte(row[1]))] {
 			right++
 		}
+		if names[0][row[0]] || names[1][row[1]] {
+			named++
+		}
 		return nil
 	}))
 	p, r := scoring.Ratio(right, n), scoring.Ratio(right, len(truth))
-	fmt.Printf("| %s | %.3f | %.3f | **%.3f** | %s | %s | ", strings.TrimSpace(v.name+" "+rule), p, r, f1(p, r), verdict(says.Precision, p), verdict(says.Recall, r))
+	fmt.Printf("| %s | %.3f | %.3f | **%.3f** | %s | %s | ", strings.TrimSpace(v.name+" "+rule), p, r, f1(p, r), verdict(says.Precision, p, scoring.Ratio(right, named)), verdict(says.Recall, r, r))
 	if v.b == nil {
 		fmt.Print(v.scoreClusters(clusters))
 	} else {
@@ -219,13 +223,14 @@ func (v variant) measure(program, rule, work string) {
 	fmt.Printf("| %.1f | %d |\n", took.Seconds(), peak>>20)
 }
 
-// verdict says a range, and whether it holds the truth: within 0.05 of it, or unknown, as it is wider than 0.3.
-func verdict(says [2]float64, truth float64) string {
+// verdict says a range, and whether it holds the truth, or what lies between two bounds of it: within 0.05, or unknown, as it is
+// wider than 0.3.
+func verdict(says [2]float64, low, high float64) string {
 	what := "no"
 	switch {
 	case says[1]-says[0] > 0.3:
 		what = "unknown"
-	case says[0]-0.05 <= truth && truth <= says[1]+0.05:
+	case says[0]-0.05 <= high && low <= says[1]+0.05:
 		what = "yes"
 	}
 	return fmt.Sprintf("%.2f–%.2f %s", says[0], says[1], what)

@@ -93,11 +93,31 @@ func (f *Fitted) checkKinds(ctx context.Context, c *compare.Comparison, o *Optio
 			distilled = distil(ctx, c, byDecoys(distilled, c, around))
 		}
 	}
+	if around.Within != nil {
+		distilled.expect(SumOf(byDecoys(distilled, c, around)), c, rivals(ctx, c, o.OnePartner, o.Sources))
+	}
 	if !distilled.Finite() || ctx.Err() != nil {
 		return
 	}
 	f.Model, f.Calibrated, f.ByKinds, f.Disputed = distilled, false, true, around.Within == nil
 	f.Probability, _ = Apply(ctx, distilled, c, o.OnePartner, o.Sources)
+}
+
+// expectSteps is the number of steps of expect; four come within a hundredth.
+const expectSteps = 6
+
+// expect changes the prior so that with regard to rivals so many candidates are expected to be matches. Decoys say how many
+// there are with each score; that some of these have better rivals makes the others more likely.
+func (m *Model) expect(matches float64, c *compare.Comparison, rivals *exclusive) {
+	if rivals == nil {
+		return
+	}
+	most := float64(min(len(rivals.left), len(rivals.right)))
+	odds, probability := make([]float64, len(c.Pairs)), make([]float64, len(c.Pairs))
+	for range expectSteps {
+		m.probabilities(c, rivals, odds, probability, nil)
+		m.Prior += min(1, max(-1, LogOdds(matches/most)-LogOdds(SumOf(probability)/most)))
+	}
 }
 
 // mostFitted is about the largest number of pairs that kinds are fitted to: of 30,000 pairs on, more of them change kinds by
