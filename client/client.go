@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -135,6 +136,58 @@ func (c *Client) Create(ctx context.Context, collection string, settings map[str
 	return c.do(ctx, http.MethodPut, path(collection), settings, nil)
 }
 
+// Drop removes a collection with its documents.
+func (c *Client) Drop(ctx context.Context, collection string) error {
+	return c.do(ctx, http.MethodDelete, path(collection), nil, nil)
+}
+
+// Collections returns the names of the collections that the token may read.
+func (c *Client) Collections(ctx context.Context) ([]string, error) {
+	var answer struct{ Collections []string }
+	err := c.do(ctx, http.MethodGet, "/v1/collections", nil, &answer)
+	return answer.Collections, err
+}
+
+// Settings returns the settings of a collection.
+func (c *Client) Settings(ctx context.Context, collection string) (settings map[string]any, err error) {
+	err = c.do(ctx, http.MethodGet, path(collection), nil, &settings)
+	return settings, err
+}
+
+// Stats returns what a collection holds, and has done since the server began, by the names of the API.
+func (c *Client) Stats(ctx context.Context, collection string) (stats map[string]any, err error) {
+	err = c.do(ctx, http.MethodGet, path(collection, "stats"), nil, &stats)
+	return stats, err
+}
+
+// Fingerprint is the signature of a text by a scheme.
+type Fingerprint struct {
+	Scheme    string `json:"scheme"`
+	Signature []byte `json:"signature"`
+}
+
+// Sketch returns the fingerprint of a text; settings may be nil.
+func (c *Client) Sketch(ctx context.Context, text string, settings map[string]any) (f Fingerprint, err error) {
+	err = c.do(ctx, http.MethodPost, "/v1/sketch", with(settings, "text", text), &f)
+	return f, err
+}
+
+// Compare returns how similar two texts are, and what they share, by the names of the API; settings may be nil.
+func (c *Client) Compare(ctx context.Context, a, b string, settings map[string]any) (comparison map[string]any, err error) {
+	err = c.do(ctx, http.MethodPost, "/v1/compare", with(settings, "a", a, "b", b), &comparison)
+	return comparison, err
+}
+
+// with returns settings and more names and values.
+func with(settings map[string]any, more ...string) map[string]any {
+	all := map[string]any{}
+	maps.Copy(all, settings)
+	for i := 0; i < len(more); i += 2 {
+		all[more[i]] = more[i+1]
+	}
+	return all
+}
+
 // Check tells whether a document is new, and adds it then.
 func (c *Client) Check(ctx context.Context, collection string, d Document) (v Verdict, err error) {
 	err = c.do(ctx, http.MethodPost, path(collection, "check"), d, &v)
@@ -196,15 +249,19 @@ func (c *Client) do(ctx context.Context, method, path string, body, answer any) 
 			return err
 		}
 	}
-	pause := c.Pause
+	pause, lost := c.Pause, false // lost: an answer is not known
 	for try := 1; ; try++ {
 		err := c.once(ctx, method, path, content, answer)
 		var p *Problem
 		isProblem := errors.As(err, &p)
 		again := isProblem && (p.Status == http.StatusTooManyRequests || p.Status == http.StatusServiceUnavailable)
+		if isProblem && p.Status == http.StatusNotFound && method == http.MethodDelete && lost {
+			return nil // it is gone since that try
+		}
 		if err == nil || isProblem && !again || try >= c.Tries || ctx.Err() != nil {
 			return err
 		}
+		lost = lost || !isProblem
 		wait := pause
 		if isProblem && p.retryAfter > 0 {
 			wait = p.retryAfter

@@ -76,6 +76,8 @@ func TestAClientAsksTheServer(t *testing.T) {
 	if err != nil || fields["text"] != "quite another text" {
 		t.Errorf("%v, %v", fields, err)
 	}
+	must(t, c.Put(t.Context(), "news", client.Document{ID: "..", Text: "a text with a name of dots"}))
+	must(t, c.Delete(t.Context(), "news", ".."))
 	must(t, c.Delete(t.Context(), "news", "a/ü"))
 	var p *client.Problem
 	if _, err := c.Get(t.Context(), "news", "a/ü"); !errors.As(err, &p) || p.Status != http.StatusNotFound {
@@ -83,6 +85,54 @@ func TestAClientAsksTheServer(t *testing.T) {
 	}
 	if _, err := c.Check(t.Context(), "news", client.Document{Text: text}); !errors.As(err, &p) || p.Field != "id" {
 		t.Error(err)
+	}
+}
+
+func TestAClientAsksForEverythingElse(t *testing.T) {
+	c, _ := start(t, 0)
+	must(t, c.Create(t.Context(), "news", map[string]any{"ngram": 2}))
+	names, err := c.Collections(t.Context())
+	if err != nil || !slices.Equal(names, []string{"news"}) {
+		t.Error(names, err)
+	}
+	settings, err := c.Settings(t.Context(), "news")
+	if err != nil || settings["ngram"] != 2.0 {
+		t.Error(settings, err)
+	}
+	stats, err := c.Stats(t.Context(), "news")
+	if err != nil || stats["documents"] != 0.0 {
+		t.Error(stats, err)
+	}
+	f, err := c.Sketch(t.Context(), text, map[string]any{"preset": "exlsh-word"})
+	if err != nil || len(f.Signature) != 16 || f.Scheme == "" {
+		t.Error(f, err)
+	}
+	comparison, err := c.Compare(t.Context(), text, text, nil)
+	if err != nil || comparison["jaccard"] != 1.0 {
+		t.Error(comparison, err)
+	}
+	must(t, c.Drop(t.Context(), "news"))
+	var p *client.Problem
+	if _, err := c.Stats(t.Context(), "news"); !errors.As(err, &p) || p.Status != http.StatusNotFound {
+		t.Error(err)
+	}
+}
+
+// A document whose removal was not answered is gone when it is removed again, and only then.
+func TestARemovalThatWasNotAnsweredIsDone(t *testing.T) {
+	var asked atomic.Int64
+	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if asked.Add(1) == 1 {
+			panic(http.ErrAbortHandler)
+		}
+		http.NotFound(w, r)
+	}))
+	defer h.Close()
+	c := client.New(h.URL, "")
+	c.Pause = time.Millisecond
+	must(t, c.Delete(t.Context(), "news", "a"))
+	if err := c.Delete(t.Context(), "news", "a"); err == nil {
+		t.Error("what is not there was removed")
 	}
 }
 
