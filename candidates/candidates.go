@@ -217,50 +217,6 @@ const pairShift = 32
 // pairBits returns the number of low bits that such keys use if A is one of so many records.
 func pairBits(records int) int { return pairShift + bits.Len(uint(records)) }
 
-// Find returns the candidate pairs of left and right, or within left if right is nil. The caller
-// closes them. Both stores must be finished and share one numbering of features. The numbering
-// should be dense: memory is taken for every feature number of the indexed side. A side has at most
-// 2³¹ records.
-func Find(ctx context.Context, c Config, left, right *Store) (*Pairs, Summary, error) {
-	var s Summary
-	if err := c.Validate(); err != nil {
-		return nil, s, err
-	}
-	c.Threads = max(c.Threads, 1)
-	if c.Measure != measure.Cosine {
-		c.Measure = measure.WeightedJaccard
-	}
-	f := &finder{config: c, left: left, right: right, summary: &s}
-	if s.Method = c.Method; s.Method == Auto {
-		method, err := f.choose()
-		if err != nil {
-			return nil, s, err
-		}
-		s.Method = method
-	}
-	pairs, err := f.sorter("pairs", s.Method == Bands, 4, pairBits(left.Len()))
-	if err != nil {
-		return nil, s, err
-	}
-	if s.Method == Bands {
-		err = f.bands(ctx, pairs)
-	} else {
-		indexed, searched, searchedIsLeft := f.sides()
-		err = f.topk(ctx, indexed, searched, searchedIsLeft, pairs)
-		if err == nil && c.Both && s.Method == TopK && right != nil {
-			err = f.topk(ctx, searched, indexed, !searchedIsLeft, pairs)
-		}
-	}
-	if err != nil {
-		return nil, s, errors.Join(err, pairs.Close())
-	}
-	sorted, err := pairs.Sort(ctx)
-	if err != nil {
-		return nil, s, errors.Join(err, pairs.Close())
-	}
-	return &Pairs{sorted: sorted, bands: s.Method == Bands}, s, nil
-}
-
 // finder holds the state of one Find.
 type finder struct {
 	config      Config

@@ -85,13 +85,6 @@ func (f *finder) forecastBands(params lsh.Params) (float64, error) {
 	return records*float64(costSketch*bands.Components+costKey*params.Bands) + costPair*chance*all, nil
 }
 
-// some returns about n vectors, evenly spread over the store.
-func (s *Store) some(n int) (*simjoin.Vectors, error) {
-	v := new(simjoin.Vectors)
-	err := s.sample(max(1, s.Len()/n), func(one simjoin.Vector) error { return v.Append(one.Features, one.Weights) })
-	return v, err
-}
-
 // forecast returns the estimated cost of TopK, from searches in an index of a sample.
 func (f *finder) forecast() (float64, error) {
 	indexed, searched, _ := f.sides()
@@ -117,22 +110,4 @@ func (f *finder) forecast() (float64, error) {
 	work := s.Work()
 	each := (costEntry*float64(work.Entries) + costCompared*float64(work.Compared)) / float64(queries) * float64(indexed.Len()) / float64(vectors.Len())
 	return costIndexed*float64(indexed.Features()) + (costSearch+each)*float64(searched.Len()), nil
-}
-
-// sample calls visit for every stride-th vector.
-func (s *Store) sample(stride int, visit func(simjoin.Vector) error) error {
-	var b block
-	for i := 0; i < s.Len(); {
-		chunk := i / chunkVectors
-		vectors, err := s.read(chunk, &b)
-		if err != nil {
-			return err
-		}
-		for ; i < s.Len() && i/chunkVectors == chunk; i += stride {
-			if err := visit(vectors.At(i % chunkVectors)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

@@ -1,17 +1,13 @@
 package candidates
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"sync/atomic"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/alike-dev/alike/internal/extsort"
+	"golang.org/x/sync/errgroup"
 )
 
 // Items are records as sets of items: their words and values. Its methods must be safe for
@@ -92,60 +88,6 @@ const (
 
 // infoUnit is the information of an item that one in e records has.
 const infoUnit = 1 << 10
-
-// Keys finds the pairs of records that share a key. A key is a smallest set of up to three items
-// that few records are expected to have together; one item that few records have is enough. Keys
-// misses pairs that share no such items, except pairs of records with exactly equal items. It costs
-// O(records) for any number of records, because keys must be rarer the more records there are. A
-// pair's Score is the sum of the information of its shared keys, in units of 1/1024 nat; Mutual is
-// never set. right is nil for one table.
-//
-// If more records share a key than expected, the items of the key depend on each other or the
-// records are copies of one record. Such groups are divided by the rarest item of each record, and
-// within a part each record is paired only with its next neighbours.
-//
-// The keys are those of A. Borthwick, S. Ash, B. Pang, S. Qureshi, T. Jones, "Scalable blocking for
-// very large databases" (DMKD 2020), by expectation in place of counting.
-func Keys(ctx context.Context, c KeysConfig, left, right Items) (_ *Pairs, err error) {
-	if c.Threads < 0 || c.Memory < 0 || c.Memory > 0 && c.Dir == nil {
-		return nil, fmt.Errorf("candidates: %d threads, %d bytes of memory: want none below 0, and a folder with a limit of memory", c.Threads, c.Memory)
-	}
-	k := &keyer{KeysConfig: c, left: left, right: right}
-	k.Threads, k.Expected = max(1, c.Threads), cmp.Or(c.Expected, DefaultExpected)
-	if err := k.weigh(ctx); err != nil {
-		return nil, err
-	}
-	k.makeRarest()
-	f := &finder{config: Config{Threads: k.Threads, Memory: k.Memory, Dir: c.Dir, Keep: c.Keep}}
-	keys, err := f.sorter("keys", false, 2, 0)
-	if err != nil {
-		return nil, err
-	}
-	if right == nil {
-		err = k.addRepeated(ctx, keys)
-	} else {
-		err = k.addShared(ctx, keys)
-	}
-	if err != nil {
-		return nil, errors.Join(err, keys.Close())
-	}
-	sorted, err := keys.Sort(ctx)
-	if err != nil {
-		return nil, errors.Join(err, keys.Close())
-	}
-	pairs, err := f.sorter("pairs", true, 4, pairBits(left.Len()))
-	if err != nil {
-		return nil, errors.Join(err, sorted.Close())
-	}
-	if err := errors.Join(k.meet(ctx, sorted, pairs), sorted.Close()); err != nil {
-		return nil, errors.Join(err, pairs.Close())
-	}
-	found, err := pairs.Sort(ctx)
-	if err != nil {
-		return nil, errors.Join(err, pairs.Close())
-	}
-	return &Pairs{sorted: found}, nil
-}
 
 // keyer makes the keys of records.
 type keyer struct {

@@ -209,3 +209,28 @@ func (s *Store) join(first, end int) (*simjoin.Vectors, error) {
 	}
 	return all, nil
 }
+
+// some returns about n vectors, evenly spread over the store.
+func (s *Store) some(n int) (*simjoin.Vectors, error) {
+	v := new(simjoin.Vectors)
+	err := s.sample(max(1, s.Len()/n), func(one simjoin.Vector) error { return v.Append(one.Features, one.Weights) })
+	return v, err
+}
+
+// sample calls visit for every stride-th vector.
+func (s *Store) sample(stride int, visit func(simjoin.Vector) error) error {
+	var b block
+	for i := 0; i < s.Len(); {
+		chunk := i / chunkVectors
+		vectors, err := s.read(chunk, &b)
+		if err != nil {
+			return err
+		}
+		for ; i < s.Len() && i/chunkVectors == chunk; i += stride {
+			if err := visit(vectors.At(i % chunkVectors)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -111,3 +111,28 @@ func (f *File) RecordProblem(line int64, r *Record, err error) *Problem {
 // has finished. Blocks have the same numbers as without Skip. In plain files of lines skipped blocks are not read;
 // elsewhere Skip saves only the parsing. Call Skip before the first Next; done must be safe for concurrent use.
 func (f *File) Skip(done func(seq int64) bool) { f.skip = done }
+
+// A turnstile lets numbered calls through in order.
+type turnstile struct {
+	mu   sync.Mutex
+	cond sync.Cond
+	next int64
+}
+
+func (t *turnstile) init() { t.cond.L = &t.mu }
+
+// wait returns when all calls with numbers below n have left.
+func (t *turnstile) wait(n int64) {
+	t.mu.Lock()
+	for t.next != n {
+		t.cond.Wait()
+	}
+	t.mu.Unlock()
+}
+
+func (t *turnstile) leave() {
+	t.mu.Lock()
+	t.next++
+	t.mu.Unlock()
+	t.cond.Broadcast()
+}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"sync"
 
 	"github.com/alike-dev/alike/corpus/internal/units"
 )
@@ -30,31 +29,6 @@ const unitRoom = 64 << 10
 
 // errAgain means that the way of reading has changed.
 var errAgain = errors.New("to be read in another way")
-
-// A turnstile lets numbered calls through in order.
-type turnstile struct {
-	mu   sync.Mutex
-	cond sync.Cond
-	next int64
-}
-
-func (t *turnstile) init() { t.cond.L = &t.mu }
-
-// wait returns when all calls with numbers below n have left.
-func (t *turnstile) wait(n int64) {
-	t.mu.Lock()
-	for t.next != n {
-		t.cond.Wait()
-	}
-	t.mu.Unlock()
-}
-
-func (t *turnstile) leave() {
-	t.mu.Lock()
-	t.next++
-	t.mu.Unlock()
-	t.cond.Broadcast()
-}
 
 // nextUnit claims, decodes and cuts one unit.
 func (f *File) nextUnit(b *Block) error {

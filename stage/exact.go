@@ -2,7 +2,6 @@ package stage
 
 import (
 	"github.com/alike-dev/alike/internal/engine"
-	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/simjoin"
 )
@@ -17,29 +16,6 @@ import (
 //
 // With more partitions a task needs less memory, and more bytes are moved: each set goes to as many tasks as there are
 // chunks.
-
-// chunks returns the number of chunks. Tasks that are left over have nothing to do.
-func (p *Plan) chunks() int {
-	n := 1
-	for (n+1)*(n+2)/2 <= p.Partitions {
-		n++
-	}
-	return n
-}
-
-func (p *Plan) chunkOf(position uint64) int { return int(hashing.Mix(position) % uint64(p.chunks())) }
-
-// wantInChunks asks for the set of a document in all tasks that join its chunk.
-func wantInChunks(t *task, position uint64) error {
-	own := t.plan.chunkOf(position)
-	for other := range t.plan.chunks() {
-		low, high := min(own, other), max(own, other)
-		if err := t.out.add(Wants, t.plan.TaskOf(position), nil, position, uint64(high*(high+1)/2+low)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // setJoin joins the sets of one task, by their numbers among those that were sent to it.
 type setJoin struct {

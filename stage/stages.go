@@ -108,14 +108,6 @@ func (p *Plan) candidateStages(found []Stream) []Stage {
 	return []Stage{classed(Keys, 0), grouped, texted, verified}
 }
 
-// when returns a stream if it is wanted, otherwise zero: a stream that has no rows, and that no stage reads or writes.
-func when(wanted bool, s Stream) Stream {
-	if wanted {
-		return s
-	}
-	return 0
-}
-
 // recordStages returns the stages of a Join, or of Dedup of records.
 func (p *Plan) recordStages() []Stage {
 	files, hashes := len(p.FirstFiles), p.Partitions

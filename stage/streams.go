@@ -191,3 +191,11 @@ const mergeWidth = 16
 
 // levels is the largest number of merging stages: mergeWidth to the power of levels is MaxPartitions.
 const levels = 4
+
+// when returns a stream if it is wanted, otherwise zero: a stream that has no rows, and that no stage reads or writes.
+func when(wanted bool, s Stream) Stream {
+	if wanted {
+		return s
+	}
+	return 0
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/hashing"
 )
 
 // A task that divides rows by hashes does not have the documents that it needs. It asks the tasks that read
@@ -115,3 +116,26 @@ func (p *payloads) close() error { return p.spool.close() }
 
 // noPosition is the position of no document.
 const noPosition = 1<<64 - 1
+
+// chunks returns the number of chunks. Tasks that are left over have nothing to do.
+func (p *Plan) chunks() int {
+	n := 1
+	for (n+1)*(n+2)/2 <= p.Partitions {
+		n++
+	}
+	return n
+}
+
+func (p *Plan) chunkOf(position uint64) int { return int(hashing.Mix(position) % uint64(p.chunks())) }
+
+// wantInChunks asks for the set of a document in all tasks that join its chunk.
+func wantInChunks(t *task, position uint64) error {
+	own := t.plan.chunkOf(position)
+	for other := range t.plan.chunks() {
+		low, high := min(own, other), max(own, other)
+		if err := t.out.add(Wants, t.plan.TaskOf(position), nil, position, uint64(high*(high+1)/2+low)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -14,11 +14,10 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/oauth2"
-	"golang.org/x/oauth2/google"
-
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/fault"
+	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/google"
 )
 
 // Google Cloud Storage is accessed by its JSON API, version 1: four requests and an
@@ -241,3 +240,6 @@ func (b *gsBucket) close() error {
 	b.client.CloseIdleConnections()
 	return nil
 }
+
+// gsChunk is how much of a stream one PUT sends, a multiple of 256 KiB.
+const gsChunk = 8 << 20

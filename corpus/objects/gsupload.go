@@ -22,9 +22,6 @@ import (
 // does not exist until the last byte has arrived; an unfinished upload disappears after a
 // week, or by a DELETE.
 
-// gsChunk is how much of a stream one PUT sends, a multiple of 256 KiB.
-const gsChunk = 8 << 20
-
 // gsPutTries is how many PUTs in a row may fail without delivering a byte.
 const gsPutTries = 6
 

@@ -93,3 +93,11 @@ func unreachable(err error, setting string) error {
 	}
 	return fault.Caused(corpus.ErrUnavailable, err, "cannot reach the server (%v); check the network and %s", cause, setting)
 }
+
+// contentType is that of all outputs.
+const contentType = "application/octet-stream"
+
+// errChanged is the error of reading an object that is not the one found before.
+func errChanged(cause error) error {
+	return fault.Caused(corpus.ErrChanged, cause, "the object was changed after it was found; run again when nothing writes to it")
+}

@@ -104,11 +104,3 @@ func (s *Store) Close() error {
 	s.buckets = nil
 	return first
 }
-
-// contentType is that of all outputs.
-const contentType = "application/octet-stream"
-
-// errChanged is the error of reading an object that is not the one found before.
-func errChanged(cause error) error {
-	return fault.Caused(corpus.ErrChanged, cause, "the object was changed after it was found; run again when nothing writes to it")
-}

@@ -10,10 +10,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
-
-	"github.com/alike-dev/alike/internal/fault"
 )
 
 // s3Bucket is a bucket of S3.
@@ -225,40 +224,6 @@ func domainOf(region string) string {
 func fitsHost(bucket string) bool {
 	return len(bucket) >= 3 && len(bucket) <= 63 && strings.Trim(bucket, "-") == bucket &&
 		strings.Trim(bucket, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
-}
-
-// explainS3 adds remedies to the errors of S3.
-func explainS3(told *s3Error) error {
-	code, status, header := told.Code, told.status, told.header
-	region := header.Get("X-Amz-Bucket-Region")
-	switch {
-	case code == "NoSuchBucket":
-		return fault.Caused(fs.ErrNotExist, told, "no such bucket; check its name, and AWS_ENDPOINT_URL if it is not with AWS")
-	case code == "InvalidAccessKeyId" || code == "SignatureDoesNotMatch" || code == "ExpiredToken" || code == "InvalidToken":
-		return fault.Caused(fs.ErrPermission, told, "the AWS credentials are not valid (%s); renew them", code)
-	case code == "PermanentRedirect" || code == "AuthorizationHeaderMalformed" || code == "IllegalLocationConstraintException" ||
-		status == http.StatusMovedPermanently || status == http.StatusBadRequest && region != "":
-		if region == "" {
-			region = "the region of the bucket"
-		}
-		return fault.Caused(fs.ErrInvalid, told, "the bucket is in another region; set AWS_REGION to %s", region)
-	case code == "RequestTimeTooSkewed":
-		return refused(told, "the clock of this machine is wrong", header)
-	case isPassing(status):
-		if code == "" || told.Message == "" {
-			return refused(told, fmt.Sprintf("status %d %s", status, http.StatusText(status)), header)
-		}
-		return refused(told, code+": "+told.Message, header)
-	case code == "InvalidObjectState":
-		return fault.Caused(fs.ErrPermission, told, "the object is archived; restore it first")
-	case status == http.StatusPreconditionFailed:
-		return errChanged(told)
-	case status == http.StatusForbidden || status == http.StatusUnauthorized:
-		return fault.Caused(fs.ErrPermission, told, "access denied; check the AWS credentials and their permissions, or add ?anonymous=true for a public bucket")
-	case status == http.StatusNotFound:
-		return fault.Caused(fs.ErrNotExist, told, "no such object; check the name")
-	}
-	return refused(told, cmp.Or(code, fmt.Sprintf("status %d", status))+": "+told.Message, header)
 }
 
 func (b *s3Bucket) close() error {

@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -14,10 +15,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/smithy-go/encoding/httpbinding"
-
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/fault"
+	"github.com/aws/smithy-go/encoding/httpbinding"
 )
 
 // S3 is accessed by nine requests, signed by AWS's signer (Signature Version 4). AWS's client
@@ -162,4 +162,38 @@ func (b *s3Bucket) call(ctx context.Context, q *s3Request, answer any) (http.Hea
 		return nil, fault.Caused(corpus.ErrUnavailable, err, "the answer of the server breaks off or is no XML; check the network")
 	}
 	return r.Header, nil
+}
+
+// explainS3 adds remedies to the errors of S3.
+func explainS3(told *s3Error) error {
+	code, status, header := told.Code, told.status, told.header
+	region := header.Get("X-Amz-Bucket-Region")
+	switch {
+	case code == "NoSuchBucket":
+		return fault.Caused(fs.ErrNotExist, told, "no such bucket; check its name, and AWS_ENDPOINT_URL if it is not with AWS")
+	case code == "InvalidAccessKeyId" || code == "SignatureDoesNotMatch" || code == "ExpiredToken" || code == "InvalidToken":
+		return fault.Caused(fs.ErrPermission, told, "the AWS credentials are not valid (%s); renew them", code)
+	case code == "PermanentRedirect" || code == "AuthorizationHeaderMalformed" || code == "IllegalLocationConstraintException" ||
+		status == http.StatusMovedPermanently || status == http.StatusBadRequest && region != "":
+		if region == "" {
+			region = "the region of the bucket"
+		}
+		return fault.Caused(fs.ErrInvalid, told, "the bucket is in another region; set AWS_REGION to %s", region)
+	case code == "RequestTimeTooSkewed":
+		return refused(told, "the clock of this machine is wrong", header)
+	case isPassing(status):
+		if code == "" || told.Message == "" {
+			return refused(told, fmt.Sprintf("status %d %s", status, http.StatusText(status)), header)
+		}
+		return refused(told, code+": "+told.Message, header)
+	case code == "InvalidObjectState":
+		return fault.Caused(fs.ErrPermission, told, "the object is archived; restore it first")
+	case status == http.StatusPreconditionFailed:
+		return errChanged(told)
+	case status == http.StatusForbidden || status == http.StatusUnauthorized:
+		return fault.Caused(fs.ErrPermission, told, "access denied; check the AWS credentials and their permissions, or add ?anonymous=true for a public bucket")
+	case status == http.StatusNotFound:
+		return fault.Caused(fs.ErrNotExist, told, "no such object; check the name")
+	}
+	return refused(told, cmp.Or(code, fmt.Sprintf("status %d", status))+": "+told.Message, header)
 }

@@ -23,27 +23,6 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// Kinds of errors of a file, for errors.Is. The text of an error says more.
-var (
-	ErrNotParquet  = errors.New("not a Parquet file")
-	ErrTruncated   = errors.New("a Parquet file without its end")
-	ErrCorrupt     = errors.New("corrupt Parquet data")
-	ErrEncrypted   = errors.New("encrypted Parquet file")
-	ErrUnsupported = errors.New("not supported in a Parquet file")
-	ErrChanged     = errors.New("the file became shorter while it was read")
-	ErrUnreadable  = errors.New("a part of a Parquet file cannot be read")
-)
-
-// IsDamage tells whether err is one of the kinds above, and not an error of writing.
-func IsDamage(err error) bool {
-	for _, kind := range [...]error{ErrNotParquet, ErrTruncated, ErrCorrupt, ErrEncrypted, ErrUnsupported, ErrChanged, ErrUnreadable} {
-		if errors.Is(err, kind) {
-			return true
-		}
-	}
-	return false
-}
-
 const (
 	magic          = "PAR1"
 	encryptedMagic = "PARE"

@@ -1,7 +1,6 @@
 package parquetfile
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -302,15 +301,5 @@ func (p *page) recycle() {
 	if cap(p.body)+cap(p.raw)+cap(p.rep)+cap(p.def)+cap(p.values.own)+8*cap(p.values.spans) <= pooledPage {
 		p.values.dict = nil
 		pagePool.Put(p)
-	}
-}
-
-// errPanic marks panics that guard has caught.
-var errPanic = errors.New("unexpected")
-
-// guard turns a panic of a codec or of this package over damaged data into an error.
-func guard(err *error) {
-	if r := recover(); r != nil {
-		*err = fmt.Errorf("%w: %w: %v", ErrCorrupt, errPanic, r)
 	}
 }

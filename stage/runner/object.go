@@ -246,3 +246,11 @@ func (s *straight) end() error {
 	}
 	return s.to.Flush()
 }
+
+// unexpected turns io.EOF into io.ErrUnexpectedEOF, for an end within a batch.
+func unexpected(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

@@ -205,11 +205,3 @@ func readNumber(from io.Reader) (uint32, error) {
 	_, err := io.ReadFull(from, b[:])
 	return binary.LittleEndian.Uint32(b[:]), err
 }
-
-// unexpected turns io.EOF into io.ErrUnexpectedEOF, for an end within a batch.
-func unexpected(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
-}
