@@ -103,6 +103,7 @@ const dedupExamples = `  alike dedup corpus/ -o clean/
 type dedupFlags struct {
 	corpusFlags
 	records  recordFlags
+	auto     autoRecipe
 	output   string
 	keep     string
 	clusters clusterFlags
@@ -127,6 +128,7 @@ func (f *dedupFlags) add(own *pflag.FlagSet) {
 	own.BoolVar(&f.accept, "accept", false, "with --records: remove records even if the data do not tell which are the same")
 	own.Float64Var(&f.records.join.precision, "precision", 0, "with --records, instead of a threshold: the `share` of pairs in clusters that should be right, as far as the data tell")
 	own.StringVar(&f.records.join.model, "model", "", "with --records, which it implies: `file` of a model of alike learn")
+	f.auto.add(own)
 	f.records.add(own)
 	f.corpusFlags.add(own)
 	sayDefaults(own)
@@ -209,6 +211,9 @@ func newDedup() *cobra.Command {
 		Annotations: dedupNotes,
 		Args:        inputs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := flags.auto.check(cmd); err != nil {
+				return err
+			}
 			if flags.records.wanted() {
 				return flags.runRecords(cmd, args)
 			}
@@ -234,6 +239,12 @@ func (f *dedupFlags) run(cmd *cobra.Command, args []string) (err error) {
 	}
 	c, err := f.config(cmd, args)
 	if err != nil {
+		return err
+	}
+	if f.auto.wanted() && f.index != "" {
+		return usagef("--recipe auto is not for --index, which has a recipe of its own: leave one of them out")
+	}
+	if err := f.auto.apply(cmd, &c, f.input.threads); err != nil {
 		return err
 	}
 	if err := f.apply(cmd, &c); err != nil {
@@ -309,6 +320,7 @@ func (f *dedupFlags) runRecords(cmd *cobra.Command, args []string) error {
 // report runs, and reports progress and the result.
 func (f *dedupFlags) report(cmd *cobra.Command, c alike.Config, run func(alike.Config) (*alike.Summary, error)) error {
 	done := f.input.follow(cmd, &c)
+	f.auto.tell(&c)
 	summary, err := run(c)
 	if err := done(err); err != nil {
 		return err

@@ -33,6 +33,7 @@ type use struct {
 // What --config, --model and --preset say is in place of defaults, as their help says.
 var uses = []use{
 	{line: "dedup docs.jsonl -o out", made: []string{"out"}},
+	{line: "dedup docs.jsonl -o out --recipe auto", made: []string{"out"}},
 	{line: "dedup left.csv --records -o out", made: []string{"out"}},
 	{line: "dedup left.csv --records -o out --idf sketch", made: []string{"out"}},
 	{line: "dedup left.csv --records -o out --accept", made: []string{"out"}},
@@ -41,6 +42,7 @@ var uses = []use{
 	{line: "dedup docs.jsonl -o out --preset hash4j-simhash --distance 3", made: []string{"out"}, only: ofPresets},
 	{line: "pairs docs.jsonl"},
 	{line: "pairs docs.jsonl --tokens ascii --ngram 9"},
+	{line: "pairs docs.jsonl --recipe auto"},
 	{line: "pairs docs.jsonl --bands 8 --rows 4"},
 	{line: "pairs docs.jsonl --with docs.jsonl --measure containment"},
 	{line: "pairs docs.jsonl --preset exlsh-word --distance 3", only: ofPresets},
@@ -96,6 +98,7 @@ var uses = []use{
 	{line: "plan join left.csv right.csv --results out.csv --work work --idf sketch"},
 	{line: "stage list --plan plan.json"},
 	{line: "tune"},
+	{line: "tune docs.jsonl"},
 	{line: "eval pairs.csv pairs.csv"},
 	{line: "eval pairs.csv pairs.csv --clusters"},
 	{line: "version"},

@@ -24,7 +24,7 @@ type topic struct {
 var topics = []topic{
 	{name: "output", title: "What is written, and where", flags: "output results ids-only keep cluster no-sync json hex passages shared summary pairs:clusters join:with duplicates tag tag-prefix plot"},
 	{name: "input", title: "What is read", flags: "format text-field id-field left-id right-id time-field max-record on-error skipped against with against-links fingerprints header eval:clusters"},
-	{name: "similarity", title: "What is alike, and how it is found", flags: "measure threshold precision match top distance recall candidates verify hashes tune:bits bands rows min-bands bucket-cap scheme seed min-similarity"},
+	{name: "similarity", title: "What is alike, and how it is found", flags: "recipe measure threshold wrong precision match top distance recall candidates verify hashes tune:bits bands rows min-bands bucket-cap scheme seed min-similarity"},
 	{name: "text", title: "How text becomes shingles", flags: "ngram tokens normalize fold strip-diacritics stop-words min-token-length repetitions"},
 	{name: "records", title: "Records of tables", flags: "records accept field source unique entities verdicts idf join:repetitions config save-config model pairs:top probability truth audit audit-labels explain explain-pairs verbose"},
 	{name: "index", title: "Indexes", flags: "index build:keep columns containment keys build:verbose"},
@@ -41,13 +41,14 @@ const presetsTopic = "presets"
 // common are the flags that `alike COMMAND --help` shows, up to mostFlags. A command that is not here shows all but
 // those of presets.
 var common = map[string]string{
-	"dedup":       "output keep against index ids-only json format text-field id-field measure threshold ngram records work memory quiet",
-	"pairs":       "output json with format text-field id-field measure threshold candidates ngram tokens records field work memory quiet",
+	"dedup":       "output keep against index ids-only json format text-field id-field recipe threshold ngram records work memory quiet",
+	"pairs":       "output json with format text-field id-field recipe measure threshold ngram tokens records field work memory quiet",
 	"join":        "output with json left-id right-id against-links threshold precision match field model probability truth explain memory quiet",
 	"entities":    "output json unique id-field field precision threshold model summary explain format on-error threads memory quiet",
 	"stream":      "duplicates tag format text-field id-field time-field threshold scheme distance ngram window late state memory metrics quiet",
 	"index build": "json format text-field id-field time-field measure threshold ngram tokens keep columns containment keys memory threads quiet",
 	"sketch":      "output hex format text-field id-field measure scheme seed ngram tokens normalize stop-words memory threads work quiet",
+	"tune":        "json format text-field id-field measure threshold wrong recall hashes bits on-error threads memory quiet",
 	"plan dedup":  "output results keep format text-field id-field measure threshold ngram records work memory partitions engine prices quiet",
 	"plan pairs":  "output results format text-field id-field measure threshold ngram tokens records work memory partitions engine prices quiet",
 	"plan join":   "output results with format left-id right-id candidates threshold match field model work memory partitions engine quiet",

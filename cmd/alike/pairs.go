@@ -88,6 +88,7 @@ func newPairs() *cobra.Command {
 	var output string
 	var with []string
 	var records recordFlags
+	var auto autoRecipe
 	cmd := &cobra.Command{
 		Use:         "pairs INPUT... [--with INPUT] [-o FILE]",
 		Short:       "List every pair of similar documents",
@@ -96,6 +97,9 @@ func newPairs() *cobra.Command {
 		Annotations: pairsNotes,
 		Args:        inputs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := auto.check(cmd); err != nil {
+				return err
+			}
 			if records.wanted() {
 				return records.pairs(cmd, &flags, args, output)
 			}
@@ -110,6 +114,9 @@ func newPairs() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := auto.apply(cmd, &c, flags.input.threads); err != nil {
+				return err
+			}
 			if len(with) > 0 {
 				c.Beside = dedup.With(with)
 			}
@@ -118,6 +125,7 @@ func newPairs() *cobra.Command {
 			c.Begin = func() error { return out.open(cmd, output) }
 			defer out.discard()
 			done := flags.input.follow(cmd, &c)
+			auto.tell(&c)
 			rows := newPairWriter(&out, asJSON, flags.recipe.Decision.Shared)
 			c.Commit = func() error { return errors.Join(rows.flush(), out.commit()) }
 			summary, err := alike.Pairs(cmd.Context(), c, rows.write)
@@ -125,17 +133,8 @@ func newPairs() *cobra.Command {
 				return err
 			}
 			if flags.input.talks() {
-				documents := summary.Read - summary.Skipped
-				among, skipped := count(documents, "document"), ""
-				if len(with) > 0 {
-					among = humanize.Comma(summary.Left) + " × " + count(summary.Right, "document")
-				}
-				if summary.Skipped > 0 {
-					skipped = fmt.Sprintf(", %s skipped", humanize.Comma(summary.Skipped))
-				}
-				fmt.Fprintf(cmd.ErrOrStderr(), "%s among %s%s; %s, %s\n", count(rows.n, "pair"), among, skipped,
-					describeSearch(summary), describeCost(summary))
-				if documents == 1 && summary.Skipped == 0 && len(with) == 0 && c.Corpus.Format == corpus.ByName {
+				tellPairs(cmd.ErrOrStderr(), rows.n, summary, len(with) > 0)
+				if summary.Read == 1 && summary.Skipped == 0 && len(with) == 0 && c.Corpus.Format == corpus.ByName {
 					fmt.Fprintln(cmd.ErrOrStderr(), oneDocument)
 				}
 			}
@@ -145,6 +144,7 @@ func newPairs() *cobra.Command {
 	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` for the pairs (default: standard output)")
 	cmd.Flags().StringArrayVar(&with, "with", nil, "second collection: an `input` whose documents are compared with those of INPUT only; repeatable")
 	cmd.Flags().BoolVar(&flags.recipe.Decision.Shared, "shared", false, "add a column: how many components of the two signatures are the same")
+	auto.add(cmd.Flags())
 	records.add(cmd.Flags())
 	records.addPairs(cmd.Flags())
 	flags.add(cmd.Flags())
@@ -152,6 +152,18 @@ func newPairs() *cobra.Command {
 	cmd.Flags().SortFlags = false // in the order of the work
 	completeChoices(cmd)
 	return cmd
+}
+
+// tellPairs says how many pairs were found among what.
+func tellPairs(w io.Writer, pairs int64, s *alike.Summary, across bool) {
+	among, skipped := count(s.Read-s.Skipped, "document"), ""
+	if across {
+		among = humanize.Comma(s.Left) + " × " + count(s.Right, "document")
+	}
+	if s.Skipped > 0 {
+		skipped = fmt.Sprintf(", %s skipped", humanize.Comma(s.Skipped))
+	}
+	fmt.Fprintf(w, "%s among %s%s; %s, %s\n", count(pairs, "pair"), among, skipped, describeSearch(s), describeCost(s))
 }
 
 // pairWriter writes pairs as CSV or JSON lines.

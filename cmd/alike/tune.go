@@ -6,6 +6,7 @@ import (
 
 	"github.com/guptarohit/asciigraph"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/dedup"
@@ -14,9 +15,16 @@ import (
 	"github.com/alike-dev/alike/minhash"
 )
 
-const tuneHelp = `Show the bands and rows, or the sample, for a threshold.
+const tuneHelp = `Find the recipe for texts, or show bands, rows and S-curve for a threshold.
 
-A signature of --hashes components is cut into bands of a number of rows; two
+With INPUT, a sample of its documents tells which recipe, and which threshold, finds
+their copies: however texts are cut, scanned, edited or retyped. The table has for each
+recipe the pairs of distinct texts to be expected in the whole, the share of wrong ones, with a
+range, the share of all copies that are found, and the seconds that one core takes. Below
+it stand the flags to copy, and pairs on both sides of the threshold, to judge. Where
+the data do not tell, it says why, and stays with the default.
+
+Without INPUT: a signature of --hashes components is cut into bands of a number of rows; two
 documents become a candidate pair when they agree in a whole band. The S-curve
 is the probability of that for a pair of each similarity. Candidates are
 verified, so a false one only costs time: bands are chosen first for
@@ -27,7 +35,7 @@ at its threshold can have; the S-curve goes by the Jaccard similarity. Containme
 such similarity, and no bands: every document has a sample of a few features, and a
 document that has enough of them is a candidate. With overlap pairs are found exactly.`
 
-const tuneExamples = `  alike tune --threshold 0.8
+const tuneExamples = `  alike tune news.jsonl
   alike tune --threshold 0.5 --hashes 256 --recall 0.95 --json
   alike tune --measure cosine --threshold 0.9`
 
@@ -36,13 +44,19 @@ func newTune() *cobra.Command {
 	var threshold, recall float64
 	var hashes, bits int
 	var asJSON bool
+	var texts textTuning
 	cmd := &cobra.Command{
-		Use:     "tune --threshold T",
-		Short:   "Show bands, rows and S-curve for a threshold",
+		Use:     "tune [INPUT...] [--threshold T]",
+		Short:   "Find the recipe for texts, or bands for a threshold",
 		Long:    tuneHelp,
 		Example: tuneExamples,
-		Args:    exactly(0, "a threshold is given as --threshold 0.8"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkTuning(cmd, args); err != nil {
+				return err
+			}
+			if len(args) > 0 {
+				return texts.run(cmd, args, asJSON)
+			}
 			m, err := measure.Parse(by)
 			if err != nil {
 				return usageError{err}
@@ -78,9 +92,32 @@ func newTune() *cobra.Command {
 	flags.IntVar(&hashes, "hashes", alike.DefaultScheme().K(), "components of the signature")
 	flags.IntVar(&bits, "bits", alike.DefaultScheme().Bits(), "bits of a component: 1, 2, 4, 8, 16 or 32")
 	flags.BoolVar(&asJSON, "json", false, "JSON")
+	texts.add(flags)
 	cmd.Flags().SortFlags = false // in the order of the work
 	completeChoices(cmd)
 	return cmd
+}
+
+// checkTuning refuses flags of the one use with the other one.
+func checkTuning(cmd *cobra.Command, args []string) (err error) {
+	of, other := "goes with INPUT", false
+	if len(args) > 0 {
+		of, other = "is for a threshold without INPUT, whose texts say which one suits them", true
+	}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		switch f.Name {
+		case "json", "help", helpAll:
+		case "measure", "threshold", "recall", "hashes", "bits":
+			if other && err == nil {
+				err = usagef("--%s %s", f.Name, of)
+			}
+		default:
+			if !other && err == nil {
+				err = usagef("--%s %s: name files or folders of texts", f.Name, of)
+			}
+		}
+	})
+	return err
 }
 
 func printTuning(w io.Writer, t *alike.Tuning) {

@@ -92,6 +92,8 @@ class CorpusOptions(SearchOptions, TextOptions, SchemeOptions, PresetOptions, In
     """What dedup and pairs have in common."""
 
     fingerprints: bool
+    recipe: Literal["auto"]
+    wrong: float
 
 
 class RecordOptions(TypedDict, total=False):
@@ -262,6 +264,8 @@ DEFAULTS: Mapping[str, Any] = {
     "accept": False,
     "shared": False,
     "fingerprints": None,
+    "recipe": None,
+    "wrong": 0.01,
     "partitions": None,
     "records": False,
     "field": None,

@@ -1,0 +1,240 @@
+package advise
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alike-dev/alike/measure"
+	"github.com/alike-dev/alike/simjoin"
+)
+
+// writer makes texts of words that are as frequent as words are.
+type writer struct {
+	random *rand.Rand
+	zipf   *rand.Zipf
+	words  []string
+}
+
+func newWriter(seed uint64) *writer {
+	r := rand.New(rand.NewPCG(seed, 1))
+	w := &writer{random: r, zipf: rand.NewZipf(r, 1.1, 3, 4999)}
+	for range 5000 {
+		word := make([]byte, 2+r.IntN(8))
+		for i := range word {
+			word[i] = "etaoinshrdlucmfwypvbgkqjxz"[min(r.IntN(26), r.IntN(26))]
+		}
+		w.words = append(w.words, string(word))
+	}
+	return w
+}
+
+func (w *writer) text(words int) string {
+	picked := make([]string, words)
+	for i := range picked {
+		picked[i] = w.words[w.zipf.Uint64()]
+	}
+	return strings.Join(picked, " ")
+}
+
+// noisy changes a share of the characters, and may cut the end.
+func (w *writer) noisy(text string, rate float64) string {
+	out := []byte(text)
+	if w.random.IntN(2) == 0 {
+		out = out[:len(out)*(6+w.random.IntN(4))/10]
+	}
+	for i := range out {
+		if w.random.Float64() < rate {
+			out[i] = byte('a' + w.random.IntN(26))
+		}
+	}
+	return string(out)
+}
+
+// corpusOf makes articles, a third of which have copies, after a beginning that all have.
+func corpusOf(seed uint64, articles int, rate float64, boilerplate int) (texts []string, article []int) {
+	w := newWriter(seed)
+	start := w.text(boilerplate)
+	for i := range articles {
+		text := w.text(60 + w.random.IntN(120))
+		copies := 1
+		if i%3 == 0 && rate >= 0 {
+			copies = 2 + i%2
+		}
+		for range copies {
+			texts, article = append(texts, start+" "+w.noisy(text, max(rate, 0)*w.random.Float64())), append(article, i)
+		}
+	}
+	return texts, article
+}
+
+func adviceOf(t testing.TB, texts []string, threads int) *Advice {
+	t.Helper()
+	c := NewCollector(0)
+	for i, text := range texts {
+		c.Add(fmt.Append(nil, i), []byte(text), uint64(i))
+	}
+	a, err := Of(context.Background(), c.Sample(1), Options{Threads: threads})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// found returns how many pairs a recipe finds, how many of them are of one article, and how many there are.
+func found(t testing.TB, texts []string, article []int, r Recipe) (pairs, right, all int) {
+	t.Helper()
+	s := &Sample{}
+	for _, text := range texts {
+		s.Documents = append(s.Documents, Document{Text: []byte(text)})
+	}
+	sets, err := setsOf(context.Background(), s, cut{r.Tokens, r.N}, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit, err := measure.NewThreshold(r.Measure, r.Threshold)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for m := range simjoin.SelfJoin(sets, limit) {
+		pairs++
+		if article[m.A] == article[m.B] {
+			right++
+		}
+	}
+	for i, a := range article {
+		for _, b := range article[i+1:] {
+			if a == b {
+				all++
+			}
+		}
+	}
+	return pairs, right, all
+}
+
+func TestNoisyCopiesAreFoundAndEstimatesHold(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		rate        float64
+		boilerplate int
+		recall      float64
+	}{{"noise", 0.12, 0, 0.9}, {"boilerplate", 0.06, 150, 0.85}} {
+		t.Run(c.name, func(t *testing.T) {
+			texts, article := corpusOf(7, 180, c.rate, c.boilerplate)
+			a := adviceOf(t, texts, 2)
+			if !a.Told || a.Chosen == Default {
+				t.Fatalf("%s: %s", a.Chosen, a.Reason)
+			}
+			pairs, right, all := found(t, texts, article, a.Chosen)
+			precision, recall := float64(right)/float64(pairs), float64(right)/float64(all)
+			if precision < 0.97 || recall < c.recall {
+				t.Errorf("%s: precision %.3f, recall %.3f", a.Chosen, precision, recall)
+			}
+			row := a.Rows[0]
+			if wrong := 1 - precision; wrong < row.WrongFrom-0.05 || wrong > row.WrongTo+0.05 {
+				t.Errorf("%.3f are wrong, %.3f to %.3f expected", wrong, row.WrongFrom, row.WrongTo)
+			}
+			if n := float64(pairs); row.Pairs < 0.95*n || row.Pairs > 1.05*n {
+				t.Errorf("%d pairs, %.0f expected", pairs, row.Pairs)
+			}
+		})
+	}
+}
+
+func TestWhereNothingIsCopiedTheDefaultStays(t *testing.T) {
+	for _, boilerplate := range []int{0, 150} {
+		texts, _ := corpusOf(3, 250, -1, boilerplate)
+		if a := adviceOf(t, texts, 2); a.Told || a.Chosen != Default || !strings.Contains(a.Reason, "too few") {
+			t.Errorf("%s: %s", a.Chosen, a.Reason)
+		}
+	}
+	for _, texts := range [][]string{nil, {"one text"}, {"", ""}, {"short", "shore"}} {
+		if a := adviceOf(t, texts, 1); a.Told || a.Chosen != Default {
+			t.Errorf("%q: %s: %s", texts, a.Chosen, a.Reason)
+		}
+	}
+}
+
+// Texts that share anything between nothing and all with others have no threshold that parts copies from others.
+func TestWhereTextsShareMoreAndLessTheDefaultStays(t *testing.T) {
+	w := newWriter(5)
+	var texts []string
+	for range 60 {
+		base := strings.Fields(w.text(150))
+		for _, share := range []int{100, 80, 60, 50, 40} {
+			own := strings.Fields(w.text(150))
+			texts = append(texts, strings.Join(slices.Concat(base[:150*share/100], own[150*share/100:]), " "))
+		}
+	}
+	if a := adviceOf(t, texts, 2); a.Told || a.Chosen != Default || !strings.Contains(a.Reason, "no threshold parts them") {
+		t.Errorf("%s: %s", a.Chosen, a.Reason)
+	}
+}
+
+func TestTheAdviceDependsOnTextsAlone(t *testing.T) {
+	texts, _ := corpusOf(11, 100, 0.1, 0)
+	want := adviceOf(t, texts, 1)
+	slices.Reverse(texts)
+	got := adviceOf(t, append(texts, texts[:20]...), 3)
+	if got.Chosen != want.Chosen || got.Copies != want.Copies || got.Doubtful != want.Doubtful || !reflect.DeepEqual(got.Rows, want.Rows) {
+		t.Errorf("%+v\nwant %+v", got, want)
+	}
+}
+
+func TestPairsNearTheThresholdAreShown(t *testing.T) {
+	texts, _ := corpusOf(7, 150, 0.12, 0)
+	a := adviceOf(t, texts, 2)
+	above, below, err := a.Near(context.Background(), a.Chosen, 3, 2)
+	if err != nil || len(above) == 0 {
+		t.Fatalf("%d above, %d below: %v", len(above), len(below), err)
+	}
+	for _, p := range above {
+		if p.Similarity < a.Chosen.Threshold || p.Similarity > a.Chosen.Threshold+nearBy || string(p.TextA) != texts[atoi(p.A)] {
+			t.Errorf("%+v", p)
+		}
+	}
+	for _, p := range below {
+		if p.Similarity >= a.Chosen.Threshold {
+			t.Errorf("%+v", p)
+		}
+	}
+}
+
+func atoi(s string) (n int) {
+	_, _ = fmt.Sscan(s, &n)
+	return n
+}
+
+// A sample of a larger corpus has the same texts in whatever order they come, and stands for about as many pairs.
+func TestALargeCorpusIsJudgedByASample(t *testing.T) {
+	texts, _ := corpusOf(13, 700, 0.05, 0)
+	whole := adviceOf(t, texts, 2)
+	sample := func(texts []string) *Sample {
+		c := NewCollector(bytesLeast * memoryEach)
+		for i, text := range texts {
+			c.Add(fmt.Append(nil, i), []byte(text), uint64(i))
+		}
+		return c.Sample(1)
+	}
+	s := sample(texts)
+	if len(s.Documents) == 0 || len(s.Documents) > len(texts)*2/3 {
+		t.Fatalf("%d documents of %d", len(s.Documents), len(texts))
+	}
+	slices.Reverse(texts)
+	for i, d := range sample(texts).Documents {
+		if string(d.Text) != string(s.Documents[i].Text) {
+			t.Fatal("the order of the input changes the sample")
+		}
+	}
+	a, err := Of(context.Background(), s, Options{Threads: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Told != whole.Told || a.Rows[0].Pairs < 0.7*whole.Rows[0].Pairs || a.Rows[0].Pairs > 1.4*whole.Rows[0].Pairs {
+		t.Errorf("%v: %.0f pairs; of the whole %v: %.0f", a.Told, a.Rows[0].Pairs, whole.Told, whole.Rows[0].Pairs)
+	}
+}

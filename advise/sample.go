@@ -1,0 +1,153 @@
+package advise
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/shingle"
+	"github.com/alike-dev/alike/text"
+)
+
+// Limits of a sample. A text counts with its first textMost bytes. An advice takes about memoryEach bytes of memory
+// for each byte of the sample, which has bytesMost of them, or bytesLeast where memory is scarce.
+const (
+	documentsMost = 6000
+	bytesMost     = 8 << 20
+	bytesLeast    = 256 << 10
+	memoryEach    = 64
+	textMost      = 16 << 10
+)
+
+// Document is a text of a sample.
+type Document struct {
+	ID   string
+	Text []byte // its beginning
+
+	key    uint64 // of the sample; copies often have the same
+	digest uint64
+	place  uint64 // block of the input
+}
+
+// Sample is some of the documents of a corpus, each text once: those with the smallest keys. The key of a text is a
+// hash of its least feature, so two copies have the same one with a probability of their Jaccard similarity, and copies
+// are in a sample far more often than if it were drawn document by document.
+type Sample struct {
+	Documents []Document // by key
+	Whole     float64    // documents of the corpus
+	Distinct  float64    // texts of the corpus, each once
+
+	scanned float64 // share of the blocks of the corpus whose texts had keys
+	kept    float64 // share of these texts that the sample has
+}
+
+// Collector makes a sample of texts that come in any order.
+type Collector struct {
+	shingles *shingle.Shingler
+	scratch  []uint64
+	docs     []Document
+	seen     map[uint64]struct{}
+	most     int // bytes
+	bytes    int
+	dropped  uint64 // the least key that was dropped; 0: none
+	n        int64
+}
+
+// NewCollector returns an empty collector of a sample for an advice that may take so many bytes of memory; 0: no
+// ceiling.
+func NewCollector(memory int64) *Collector {
+	most := bytesMost
+	if memory > 0 {
+		most = int(min(max(memory/memoryEach, bytesLeast), bytesMost))
+	}
+	return &Collector{
+		most:     most,
+		shingles: shingler(shingle.Options{N: witnessChars, Text: text.Options{Tokens: text.Chars}}),
+		seen:     map[uint64]struct{}{},
+	}
+}
+
+// Add offers a document of a block of the input. It keeps no reference to the arguments.
+func (c *Collector) Add(id, document []byte, place uint64) {
+	c.n++
+	document = document[:min(len(document), textMost)]
+	digest := hashing.Bytes(document)
+	if _, is := c.seen[digest]; is {
+		return
+	}
+	c.seen[digest] = struct{}{}
+	c.scratch = c.shingles.AppendFeatures(c.scratch[:0], document)
+	if len(c.scratch) == 0 {
+		return
+	}
+	least := uint64(math.MaxUint64)
+	for _, feature := range c.scratch {
+		least = min(least, hashing.Mix(feature))
+	}
+	key := hashing.Mix(least)
+	if c.dropped > 0 && key >= c.dropped {
+		return
+	}
+	c.docs = append(c.docs, Document{string(id), slices.Clone(document), key, digest, place})
+	if c.bytes += len(document); len(c.docs) > 2*documentsMost || c.bytes > 2*c.most {
+		c.trim()
+	}
+}
+
+// trim drops the documents with the largest keys. Those with one key stay or go together.
+func (c *Collector) trim() {
+	slices.SortFunc(c.docs, func(a, b Document) int {
+		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.digest, b.digest))
+	})
+	bytes := 0
+	for i, d := range c.docs {
+		if bytes += len(d.Text); i >= documentsMost || bytes > c.most {
+			c.dropped = d.key
+			break
+		}
+	}
+	if c.dropped == 0 {
+		return
+	}
+	c.docs = slices.DeleteFunc(c.docs, func(d Document) bool { return d.key >= c.dropped })
+	c.bytes = 0
+	for _, d := range c.docs {
+		c.bytes += len(d.Text)
+	}
+}
+
+// Sample returns the sample, if the share scanned of the blocks of a corpus was offered.
+func (c *Collector) Sample(scanned float64) *Sample {
+	c.trim()
+	s := &Sample{Documents: c.docs, scanned: scanned, kept: 1}
+	if c.dropped > 0 {
+		s.kept = float64(c.dropped) / math.MaxUint64
+	}
+	s.Whole = float64(c.n) / scanned
+	s.Distinct = float64(len(c.seen)) / scanned
+	return s
+}
+
+func (s *Sample) texts() [][]byte {
+	texts := make([][]byte, len(s.Documents))
+	for i, d := range s.Documents {
+		texts[i] = d.Text
+	}
+	return texts
+}
+
+// weigh sets for how many pairs of the whole each pair stands: one over the probability that the sample has both.
+// common has the features in common of the sets by witnessCut, of which keys are made.
+func (s *Sample) weigh(pairs []pair, common []int, sets [][]uint64) {
+	for i := range pairs {
+		p := &pairs[i]
+		a, b := &s.Documents[p.a], &s.Documents[p.b]
+		jaccard := float64(common[i]) / float64(len(sets[p.a])+len(sets[p.b])-common[i])
+		scanned := s.scanned * s.scanned
+		if a.place == b.place {
+			scanned = s.scanned
+		}
+		p.weight *= 1 / (scanned * s.kept * (jaccard + (1-jaccard)*s.kept))
+	}
+}

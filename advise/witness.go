@@ -1,0 +1,225 @@
+package advise
+
+import (
+	"context"
+	"slices"
+
+	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/shingle"
+	"github.com/alike-dev/alike/text"
+)
+
+// The witness looks at texts as runs of witnessChars characters at their places. What more than rareMost
+// documents, and more than one in rareShare, have says nothing about copies.
+const (
+	witnessChars = 8
+	rareMost     = 32
+	rareShare    = 100
+
+	block      = 96 // characters of a block
+	blocksMin  = 8  // blocks of a shorter text, if they then have
+	blockMin   = 16 // characters or more
+	hitShare   = 10 // a block is in the other text if that has one in so many of its rare runs
+	voteThin   = 4  // one run in so many votes for a pair,
+	votesLeast = 6  // and a pair with so many votes is looked at,
+)
+
+// witness holds the rare runs of every document.
+type witness struct {
+	runs   [][]run // by document, ascending by feature
+	blocks [][]int // by document: how many rare runs each block has
+}
+
+// run is a rare feature and the block in which it stands.
+type run struct {
+	feature uint64
+	block   uint32
+}
+
+// newWitness reads the texts. O(bytes · log bytes).
+func newWitness(ctx context.Context, texts [][]byte, threads int) (*witness, error) {
+	features := make([][]uint64, len(texts))
+	o := shingle.Options{N: witnessChars, Text: text.Options{Tokens: text.Chars}}
+	err := each(ctx, len(texts), threads, func() func(int) {
+		s := shingler(o)
+		return func(i int) { features[i] = s.AppendFeatures(nil, texts[i]) }
+	})
+	if err != nil {
+		return nil, err
+	}
+	common := commonFeatures(features, max(rareMost, len(texts)/rareShare))
+	w := &witness{runs: make([][]run, len(texts)), blocks: make([][]int, len(texts))}
+	err = each(ctx, len(texts), threads, func() func(int) {
+		return func(i int) {
+			w.take(i, features[i], common)
+			features[i] = nil
+		}
+	})
+	return w, err
+}
+
+// commonFeatures returns the features that more than most documents have, ascending, in the form of packed.
+func commonFeatures(features [][]uint64, most int) []uint64 {
+	total := 0
+	for _, f := range features {
+		total += len(f)
+	}
+	all := make([]uint64, 0, total)
+	for doc, f := range features {
+		for _, feature := range f {
+			all = append(all, packed(feature, doc))
+		}
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	var common []uint64
+	for i := 0; i < len(all); {
+		end := i + 1
+		for end < len(all) && all[end]>>docBits == all[i]>>docBits {
+			end++
+		}
+		if end-i > most {
+			common = append(common, all[i]>>docBits)
+		}
+		i = end
+	}
+	return common
+}
+
+// docBits are the bits of a document's number in an entry; the rest are of a feature.
+const docBits = 20
+
+func packed(feature uint64, doc int) uint64 {
+	return hashing.Mix(feature)>>docBits<<docBits | uint64(doc)
+}
+
+// take notes the rare runs of a document.
+func (w *witness) take(doc int, features []uint64, common []uint64) {
+	size := min(block, max(blockMin, len(features)/blocksMin))
+	blocks := max((len(features)+size/2)/size, 1)
+	w.blocks[doc] = make([]int, blocks)
+	for at, feature := range features {
+		key := packed(feature, 0) >> docBits
+		if _, is := slices.BinarySearch(common, key); is {
+			continue
+		}
+		b := min(at/size, blocks-1)
+		w.blocks[doc][b]++
+		w.runs[doc] = append(w.runs[doc], run{key, uint32(b)})
+	}
+	slices.SortFunc(w.runs[doc], func(a, b run) int {
+		if a.feature != b.feature {
+			if a.feature < b.feature {
+				return -1
+			}
+			return 1
+		}
+		return int(a.block) - int(b.block)
+	})
+}
+
+// pair is two documents that share rare runs.
+type pair struct {
+	a, b  uint32
+	cover float64 // the share of the blocks of one document that stand in the other one, the larger of both ways
+
+	weight float64 // for how many pairs of the whole it stands
+}
+
+// pairs returns the pairs that share votesLeast runs of those that vote, ascending.
+func (w *witness) pairs() (pairs []pair) {
+	var entries []uint64
+	for doc, runs := range w.runs {
+		for i, r := range runs {
+			if hashing.Mix(r.feature)%voteThin == 0 && (i == 0 || runs[i-1].feature != r.feature) {
+				entries = append(entries, r.feature<<docBits|uint64(doc))
+			}
+		}
+	}
+	slices.Sort(entries)
+	var votes []uint64
+	for i := 0; i < len(entries); {
+		end := i + 1
+		for end < len(entries) && entries[end]>>docBits == entries[i]>>docBits {
+			end++
+		}
+		if end-i <= rareMost {
+			for x := i; x < end; x++ {
+				for y := x + 1; y < end; y++ {
+					votes = append(votes, entries[x]&(1<<docBits-1)<<32|entries[y]&(1<<docBits-1))
+				}
+			}
+		}
+		i = end
+	}
+	slices.Sort(votes)
+	for i := 0; i < len(votes); {
+		end := i + 1
+		for end < len(votes) && votes[end] == votes[i] {
+			end++
+		}
+		if end-i >= votesLeast {
+			pairs = append(pairs, pair{a: uint32(votes[i] >> 32), b: uint32(votes[i]), weight: 1})
+		}
+		i = end
+	}
+	return pairs
+}
+
+// look sets the cover of each pair.
+func (w *witness) look(ctx context.Context, pairs []pair, threads int) error {
+	return each(ctx, len(pairs), threads, func() func(int) {
+		var hitsA, hitsB []int
+		return func(i int) {
+			p := &pairs[i]
+			hitsA, hitsB = zeros(hitsA, len(w.blocks[p.a])), zeros(hitsB, len(w.blocks[p.b]))
+			hits(w.runs[p.a], w.runs[p.b], hitsA, hitsB)
+			p.cover = max(covered(hitsA, w.blocks[p.a]), covered(hitsB, w.blocks[p.b]))
+		}
+	})
+}
+
+func zeros(s []int, n int) []int {
+	s = slices.Grow(s[:0], n)[:n]
+	clear(s)
+	return s
+}
+
+// hits counts, in each block, the runs that the other document has too.
+func hits(a, b []run, hitsA, hitsB []int) {
+	for len(a) > 0 && len(b) > 0 {
+		switch f := a[0].feature; {
+		case f < b[0].feature:
+			a = a[1:]
+		case f > b[0].feature:
+			b = b[1:]
+		default:
+			for len(a) > 0 && a[0].feature == f {
+				hitsA[a[0].block]++
+				a = a[1:]
+			}
+			for len(b) > 0 && b[0].feature == f {
+				hitsB[b[0].block]++
+				b = b[1:]
+			}
+		}
+	}
+}
+
+// covered returns the share of the blocks with rare runs that were hit.
+func covered(hits, rare []int) float64 {
+	blocks, hit := 0, 0
+	for i, n := range rare {
+		if n == 0 {
+			continue
+		}
+		blocks++
+		if hits[i] > 0 && hits[i]*hitShare >= n {
+			hit++
+		}
+	}
+	if blocks == 0 {
+		return 0
+	}
+	return float64(hit) / float64(blocks)
+}

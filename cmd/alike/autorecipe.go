@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/alike-dev/alike"
+	"github.com/alike-dev/alike/advise"
+	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/internal/setting"
+)
+
+// autoRecipe is --recipe auto: a sample of the inputs says what is alike.
+type autoRecipe struct {
+	word  choice
+	wrong float64
+	told  string // what the sample says; "": it was not asked
+}
+
+func (f *autoRecipe) add(flags *pflag.FlagSet) {
+	f.word = choose("auto")
+	f.word.value = ""
+	flags.Var(&f.word, "recipe", "auto: choose tokens, ngram, measure and threshold by a sample of INPUT, as alike tune INPUT")
+	flags.Float64Var(&f.wrong, "wrong", advise.DefaultWrong, "with --recipe auto: largest share of pairs that are alike by chance, above 0 and below 1")
+}
+
+func (f *autoRecipe) wanted() bool { return f.word.value != "" }
+
+// openSettings are the flags that may be given beside --recipe auto, of those that say what is alike.
+var openSettings = []string{"normalize", "fold", "strip-diacritics", "recall", "candidates", "bucket-cap", "seed"}
+
+// check refuses flags that say what the sample is to say.
+func (f *autoRecipe) check(cmd *cobra.Command) (err error) {
+	if !f.wanted() {
+		if cmd.Flags().Changed("wrong") {
+			return usagef("--wrong is about --recipe auto: give that too, or leave it out")
+		}
+		return nil
+	}
+	cmd.Flags().Visit(func(flag *pflag.Flag) {
+		switch topicOf(cmd, flag.Name) {
+		case "similarity", "text", "records", presetsTopic:
+			if flag.Name != "recipe" && flag.Name != "wrong" && !slices.Contains(openSettings, flag.Name) && err == nil {
+				err = usagef("--%s is what --recipe auto chooses, or does not go with it: leave one of them out", flag.Name)
+			}
+		}
+	})
+	return err
+}
+
+// apply sets what is alike, if a sample is to say it, in a configuration that is complete but for that.
+func (f *autoRecipe) apply(cmd *cobra.Command, c *alike.Config, threads int) error {
+	if !f.wanted() {
+		return nil
+	}
+	decide, ok := c.Decide.(dedup.Similarity)
+	shingles, both := c.Signatures.(dedup.OfShingles)
+	if c.Fingerprints || !ok || !both {
+		return usagef("--recipe auto needs texts, and INPUT is fingerprints, which say how they were made: leave it out")
+	}
+	a, err := adviseOn(cmd.Context(), c.Inputs, adviceOptions{corpus: c.Corpus, again: true, memory: c.Memory, wrong: f.wrong, threads: threads})
+	if err != nil {
+		return err
+	}
+	shingles.Options.Text.Tokens, shingles.Options.N = a.Chosen.Tokens, a.Chosen.N
+	decide.Measure, decide.Threshold = a.Chosen.Measure, a.Chosen.Threshold
+	c.Signatures, c.Decide = shingles, decide
+	f.told = fmt.Sprintf("recipe by a sample of %s: %s (%s)", count(int64(a.Documents), "text"), flagsOf(a.Chosen), a.Reason)
+	return nil
+}
+
+// tell says what was chosen, once messages can be heard.
+func (f *autoRecipe) tell(c *alike.Config) {
+	if f.told != "" && c.OnNotice != nil {
+		c.OnNotice(setting.Textf("%s", f.told))
+	}
+}
