@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/alike-dev/alike"
+	"github.com/alike-dev/alike/internal/stdio"
 )
 
 const joinHelp = `Find the records of two tables that belong together, even if no value in them is
@@ -101,7 +103,11 @@ func (f *joinFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	if c.Corpus.Visit, err = keepApartFromWork(f.work, append(f.writes(), cmp.Or(f.output, "-")), append(f.reads(), c.Left, c.Right)); err != nil {
+	reads := append(f.reads(), c.Left, c.Right)
+	if f.audit > 0 && !stdio.Closed(os.Stdin) { // without answers an audit says so
+		reads = append(reads, "-")
+	}
+	if c.Corpus.Visit, err = keepApartFromWork(f.work, append(f.writes(), cmp.Or(f.output, "-")), reads); err != nil {
 		return err
 	}
 	format, err := f.linkFormat()

@@ -53,7 +53,7 @@ func (f *joinFlags) joinConfig(cmd *cobra.Command, args []string) (c alike.JoinC
 	if (f.audit != 0) != (f.audited != "") {
 		return c, usagef("--audit and --audit-labels belong together: the number of pairs, and a file for the answers")
 	}
-	if err := errors.Join(checkThreads(f.threads), checkSkipped(f.skipped)); err != nil {
+	if err := errors.Join(checkThreads(f.threads), checkSkipped(f.skipped), checkLabels("--audit-labels", f.audited)); err != nil {
 		return c, err
 	}
 	c = alike.JoinConfig{

@@ -59,6 +59,9 @@ func newLabel() *cobra.Command {
 			if _, c := endingOf(flags.output); c != corpus.Plain {
 				return usagef("-o %s: labels are not compressed: leave this ending out", fault.Shown(flags.output))
 			}
+			if err := checkLabels("-o", flags.output); err != nil {
+				return err
+			}
 			return flags.label(cmd, args)
 		},
 	}
@@ -113,6 +116,14 @@ func newLabelling(path string, out io.Writer, oneTable bool) (*labelling, error)
 		return nil, fmt.Errorf("%s has no column of labels: it is left as it is; name another file", path)
 	}
 	return &labelling{path: path, out: out, names: labelNames(oneTable), verdicts: verdicts}, nil
+}
+
+// checkLabels refuses what labels cannot be read from and written to again, such as a device.
+func checkLabels(flag, path string) error {
+	if at, err := os.Stat(path); err == nil && !at.Mode().IsRegular() {
+		return usagef("%s %s is no file: labels are read again, to go on with them; name a file", flag, fault.Shown(path))
+	}
+	return nil
 }
 
 // labelNames are the columns of labels.

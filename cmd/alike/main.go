@@ -5,6 +5,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -178,6 +179,7 @@ func newRoot(args []string) *cobra.Command {
 	}
 	root.SetFlagErrorFunc(explainFlag)
 	root.SetArgs(args)
+	root.SetOut(&standardOutput{to: os.Stdout})
 	root.SetErr(&printer{to: os.Stderr})
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { printHelp(cmd) })
 	root.AddCommand(newCommands(args)...)
@@ -212,5 +214,8 @@ func execute(ctx context.Context, root *cobra.Command) (cmd *cobra.Command, err 
 		}
 	})
 	cmd, err = root.ExecuteContextC(ctx)
+	if out, ok := root.OutOrStdout().(*standardOutput); ok && (err == nil || errors.Is(err, errSkipped) || errors.Is(err, errUndecided)) {
+		err = cmp.Or(out.failed(), err)
+	}
 	return cmd, errors.Join(err, unknown)
 }

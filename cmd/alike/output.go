@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +20,31 @@ import (
 	"github.com/alike-dev/alike/internal/noclobber"
 	"github.com/alike-dev/alike/internal/resume"
 )
+
+// standardOutput is standard output, which knows whether a write has failed: a report that nobody reads is not printed
+// with success. It is safe for concurrent use.
+type standardOutput struct {
+	to  io.Writer
+	mu  sync.Mutex
+	err error
+}
+
+func (s *standardOutput) Write(p []byte) (int, error) {
+	n, err := s.to.Write(p)
+	if err != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.err = cmp.Or(s.err, err)
+	}
+	return n, err
+}
+
+// failed returns why the first write that has failed did so.
+func (s *standardOutput) failed() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
 
 // outputFile is the destination of a command's results: standard output, a device or pipe, or a
 // file or object that gets its name when it is complete.
