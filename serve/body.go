@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/alike-dev/alike/internal/bom"
 )
 
 var (
@@ -90,5 +92,30 @@ func readBody(w http.ResponseWriter, r *http.Request, limits *Limits, use func(b
 	if _, err := b.ReadFrom(body); err != nil {
 		return err
 	}
-	return use(b.Bytes())
+	text, _ := bom.Text(b.Bytes())
+	return use(text)
+}
+
+// An unmarked is a body in UTF-8: without its byte order mark, and decoded if that says UTF-16.
+type unmarked struct {
+	io.Reader
+	begun bool
+}
+
+// Read implements io.Reader.
+func (u *unmarked) Read(p []byte) (int, error) {
+	if u.begun {
+		return u.Reader.Read(p)
+	}
+	u.begun = true
+	start := make([]byte, 3) // the longest mark
+	n, err := io.ReadFull(u.Reader, start)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return 0, err
+	}
+	u.Reader = io.MultiReader(bytes.NewReader(start[:n]), u.Reader)
+	if e, _ := bom.Of(start[:n], true); e != bom.None {
+		u.Reader = bom.NewReader(u.Reader)
+	}
+	return u.Reader.Read(p)
 }

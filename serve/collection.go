@@ -217,7 +217,9 @@ func (c *collection) parseSearch(p *parser, body []byte) (s searching, err error
 			s.text, bad = v.StringBytes()
 		case "threshold":
 			asked = true
-			least, bad = v.Float64()
+			if least, bad = v.Float64(); bad == nil && !(least >= 0) {
+				err = unprocessable(name, "is out of the range of the measure")
+			}
 		case "measure":
 			asked = true
 			var word []byte

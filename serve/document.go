@@ -145,7 +145,21 @@ func (p *parser) field(name string, v *fastjson.Value, d *document) (err error) 
 	if len(d.meta) > 1 {
 		d.meta = append(d.meta, ',')
 	}
-	d.meta = v.MarshalTo(append(appendQuoted(d.meta, name), ':'))
+	d.meta = append(appendQuoted(d.meta, name), ':')
+	from := len(d.meta)
+	d.meta = v.MarshalTo(d.meta)
+	return checkNumbers(name, v, d.meta[from:])
+}
+
+// checkNumbers refuses what fastjson takes for a number and JSON does not, such as NaN: it would be given back as it
+// is. written is the value as it is written.
+func checkNumbers(name string, v *fastjson.Value, written []byte) error {
+	switch v.Type() {
+	case fastjson.TypeNumber, fastjson.TypeArray, fastjson.TypeObject:
+		if fastjson.ValidateBytes(written) != nil {
+			return unprocessable(name, "has something that is no number of JSON")
+		}
+	}
 	return nil
 }
 
@@ -158,7 +172,8 @@ func scalar(name string, v *fastjson.Value) ([]byte, error) {
 	case fastjson.TypeString:
 		return v.StringBytes()
 	case fastjson.TypeNumber:
-		return v.MarshalTo(nil), nil
+		written := v.MarshalTo(nil)
+		return written, checkNumbers(name, v, written)
 	}
 	return nil, unprocessable(name, "takes a string or a number")
 }
@@ -219,7 +234,7 @@ func appendComparable(dst []byte, kind fieldKind, name string, v *fastjson.Value
 	switch kind {
 	case kindNumber:
 		n, err := v.Float64()
-		if err != nil {
+		if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
 			return dst, unprocessable(name, "takes a number")
 		}
 		return binary.BigEndian.AppendUint64(dst, ordered(n)), nil

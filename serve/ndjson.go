@@ -76,7 +76,7 @@ func streamLines(w http.ResponseWriter, r *http.Request, l lines, newWork func()
 	var ended error // why reading has ended; read after decided is closed
 	group.Go(func() error {
 		defer close(ordered)
-		ended = readLines(ctx, body, l, newWork, free, ordered)
+		ended = readLines(ctx, &unmarked{Reader: body}, l, newWork, free, ordered)
 		return nil
 	})
 	group.Go(func() error {

@@ -21,6 +21,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/index"
 	"github.com/alike-dev/alike/index/stream"
+	"github.com/alike-dev/alike/internal/bom"
 )
 
 // service is a running server.
@@ -551,6 +552,43 @@ func TestWhatIsNoObjectIsRefused(t *testing.T) {
 		code, out := s.do("POST", path, ndjson, strings.Join(bodies, "\n"))
 		if n := strings.Count(out, `{"problem":{`); code != http.StatusOK || n != len(bodies) {
 			t.Errorf("%s: %d, %d problems of %d\n%s", path, code, n, len(bodies), out)
+		}
+	}
+}
+
+// fastjson takes more for a number than JSON does.
+func TestWhatIsNoNumberOfJSONIsRefused(t *testing.T) {
+	s := start(t, Config{})
+	s.want(http.StatusCreated, "", "PUT", "/v1/collections/c", `{"fields":{"size":"number"}}`)
+	for _, value := range []string{"NaN", "inf", "-Inf", "1-2", "1e", "[1,NaN]", `{"a":[-inf]}`} {
+		for _, name := range []string{"size", "other", "id", "time"} {
+			s.want(http.StatusUnprocessableEntity, "", "POST", "/v1/collections/c/check", fmt.Sprintf(`{"id":"a","text":"t",%q:%s}`, name, value))
+		}
+		s.want(http.StatusUnprocessableEntity, "", "POST", "/v1/collections/c/search", `{"text":"t","threshold":`+value+`}`)
+	}
+	s.want(http.StatusUnprocessableEntity, "", "POST", "/v1/collections/c/check", `{"id":"a","text":"t","size":1e999}`)
+	s.want(http.StatusUnprocessableEntity, "", "POST", "/v1/collections/c/search", `{"text":"t","threshold":-3}`)
+	s.want(http.StatusOK, `{"new":true}`, "POST", "/v1/collections/c/check", `{"id":"a","text":"t","size":-1.5e3,"other":[0.25]}`)
+	s.want(http.StatusOK, `{"id":"a","text":"t","size":-1.5e3,"other":[0.25]}`, "GET", "/v1/collections/c/documents/a", "")
+}
+
+func TestBodiesWithAByteOrderMarkAreDecoded(t *testing.T) {
+	s := start(t, Config{})
+	s.want(http.StatusCreated, "", "PUT", "/v1/collections/c", "\ufeff{}")
+	_, plain := s.do("POST", "/v1/sketch", plainText, "é ü")
+	s.want(http.StatusOK, `{"new":true}`, "POST", "/v1/collections/c/check", `{"id":"0","text":"é ü"}`)
+	for i, e := range []bom.Encoding{bom.UTF8, bom.UTF16LE, bom.UTF16BE} {
+		encoded := func(text string) string { return string(e.AppendBack(nil, []byte("\ufeff"+text))) }
+		line := fmt.Sprintf(`{"id":"%d","text":"é ü"}`, i+1)
+		answer := `{"new":false,"duplicate_of":"0","similarity":1.000000}`
+		s.want(http.StatusOK, answer, "POST", "/v1/collections/c/check", encoded(line))
+		for body, want := range map[string]string{line: answer + "\n", line + "\n" + line + "\n": answer + "\n" + answer + "\n", "": "", "{": `{"problem":`} {
+			if code, out := s.do("POST", "/v1/collections/c/documents", ndjson, encoded(body)); code != http.StatusOK || want != out && !(want == `{"problem":` && strings.HasPrefix(out, want)) {
+				t.Errorf("%v, lines %q: %d %s", e, body, code, out)
+			}
+		}
+		if _, out := s.do("POST", "/v1/sketch", plainText, encoded("é ü")); out != plain {
+			t.Errorf("%v: another fingerprint", e)
 		}
 	}
 }
