@@ -127,7 +127,7 @@ func (c *Config) exclusive() bool { return c.Match == Mutual || c.Match == OneTo
 
 // bySimilarity reports whether candidates may be found by the threshold, and so by all tokens.
 func (c *Config) bySimilarity() bool {
-	return c.Threshold > 0 && c.Candidates != "" && c.Candidates != TopK
+	return c.Threshold > 0 && (c.Candidates == LSH || c.Candidates == Exact || c.Candidates == Auto)
 }
 
 // complete checks the configuration, and completes it from the model if it has one.

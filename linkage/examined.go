@@ -113,7 +113,7 @@ func settle(ctx context.Context, c *Config, t *held.Tables, e *judge.Examiner, r
 
 // complement sets the options that follow from the configuration and the tables.
 func (c *Config) complement(o *judge.Options, f *find.Finder, r *Result) {
-	o.ByKeys = f.Records[0]+f.Records[1] > c.limits.many && c.Candidates == ""
+	o.ByKeys = c.Candidates == Keys || c.Candidates == "" && f.Records[0]+f.Records[1] > c.limits.many
 	o.Threshold, o.Batch, o.Own, o.Strangers = c.Threshold, c.limits.batch, c.limits.own, c.limits.strangers
 	if c.Model != nil {
 		o.Base = c.Model.base()

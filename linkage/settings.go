@@ -65,6 +65,7 @@ type Candidates string
 // records the pairs that share a key: see candidates.Keys.
 const (
 	TopK  Candidates = "topk"  // the most similar records of each record, for any threshold
+	Keys  Candidates = "keys"  // pairs that share a key, for any threshold
 	LSH   Candidates = "lsh"   // pairs that share a band of weighted MinHash, by Config.Threshold and Recall
 	Exact Candidates = "exact" // all pairs that reach Config.Threshold
 	Auto  Candidates = "auto"  // LSH if there is a threshold and its estimated cost is at most half of a search; otherwise TopK
@@ -101,13 +102,13 @@ func (w *Weighing) validate() error {
 // validate checks the settings for finding candidates; threshold 0: there is none.
 func (s *Searching) validate(threshold float64) error {
 	switch s.Candidates {
-	case "", TopK, Auto:
+	case "", TopK, Keys, Auto:
 	case Exact, LSH:
 		if threshold == 0 {
 			return setting.Errorf("%s %s finds pairs from a similarity on: give one (%s), or take topk", setting.Candidates, s.Candidates, setting.Threshold)
 		}
 	default:
-		return setting.Errorf("%s is %q: take topk, lsh, exact or auto", setting.Candidates, string(s.Candidates))
+		return setting.Errorf("%s is %q: take topk, keys, lsh, exact or auto", setting.Candidates, string(s.Candidates))
 	}
 	if !(s.Recall >= 0 && s.Recall < 1) {
 		return setting.Errorf("%s is %v: take a share above 0 and below 1", setting.Recall, s.Recall)

@@ -23,8 +23,8 @@ type corpusFlags struct {
 func (f *corpusFlags) add(flags *pflag.FlagSet) {
 	f.recipe.AddPreset(flags)
 	f.recipe.Decision.Add(flags, dedup.DefaultBucketCap)
-	candidates := recipeflags.Words(&f.recipe.Decision.Candidates, recipeflags.Auto, recipeflags.LSH, recipeflags.Exact, string(linkage.TopK))
-	flags.Var(candidates, "candidates", "how to find pairs: lsh (fast), exact (misses none) or auto; of records also topk (the most similar of each)")
+	candidates := recipeflags.Words(&f.recipe.Decision.Candidates, recipeflags.Auto, recipeflags.LSH, recipeflags.Exact, string(linkage.TopK), string(linkage.Keys))
+	flags.Var(candidates, "candidates", "how to find pairs: lsh (fast), exact (misses none) or auto; of records also topk (the most similar of each) or keys (those that share rare values)")
 	f.recipe.Text.Add(flags)
 	f.recipe.Sketch.Add(flags)
 	f.recipe.Fingerprint.AddParameters(flags)

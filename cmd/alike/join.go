@@ -54,7 +54,7 @@ records are new.
 
   alike join new.csv old.csv --against-links links.csv > new-links.csv`,
 	"similarity": `Candidates are the most similar ones of each record; above 30,000 records in both tables
-those that share rare values with it. --candidates topk takes the most similar ones of any
+those that share rare values with it. --candidates topk and keys choose one of the two for any
 number of records. With a --threshold, lsh finds pairs that share a band of weighted MinHash,
 with a --recall; exact misses none; auto estimates the cost of topk and lsh.
 

@@ -24,8 +24,8 @@ func (f *weighFlags) add(flags *pflag.FlagSet) {
 	f.measure = choose(measure.Cosine.String(), measure.WeightedJaccard.String())
 	flags.Var(&f.measure, "measure", "similarity of records and columns: cosine or weighted-jaccard")
 	flags.BoolVar(&f.repetitions, "repetitions", false, "count repeated tokens: a token's second occurrence in a value is another token")
-	f.candidates = choose(linkage.TopK, linkage.LSH, linkage.Exact, linkage.Auto)
-	flags.Var(&f.candidates, "candidates", "how to find candidates: topk (the most similar of each record), with a --threshold also lsh (bands of MinHash), exact (misses none) or auto (topk or lsh, whichever is estimated to cost less)")
+	f.candidates = choose(linkage.TopK, linkage.Keys, linkage.LSH, linkage.Exact, linkage.Auto)
+	flags.Var(&f.candidates, "candidates", "how to find candidates: topk (the most similar of each record), keys (those that share rare values), with a --threshold also lsh (bands of MinHash), exact (misses none) or auto (topk or lsh, whichever is estimated to cost less)")
 	sayDefault(flags, "candidates", candidatesDefault)
 	flags.Float64Var(&f.recall, "recall", lsh.DefaultRecall, "with --candidates lsh: share of the pairs at the threshold to be found")
 }

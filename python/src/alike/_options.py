@@ -150,7 +150,7 @@ class JoinOptions(TypedDict, total=False):
     idf_delta: float
     measure: Literal["cosine", "weighted-jaccard"]
     repetitions: bool
-    candidates: Literal["topk", "lsh", "exact", "auto"]
+    candidates: Literal["topk", "keys", "lsh", "exact", "auto"]
     recall: float
 
 
