@@ -1,0 +1,149 @@
+package kubetest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// An answer is how one request ended.
+type answer struct {
+	at   time.Time
+	took time.Duration
+	err  error
+}
+
+// A load asks for fingerprints by a number of clients, each of which asks again when it has its answer.
+type load struct {
+	url, token string
+	bodies     [][]byte
+	client     *http.Client
+
+	mu      sync.Mutex
+	first   map[int]string // the first answer to each body: all others must be the same
+	answers []answer
+	sent    int
+}
+
+// textBytes is how long a text is: it takes some milliseconds of a processor.
+const textBytes = 64 << 10
+
+func newLoad(url, token string) (*load, error) {
+	l := &load{url: url, token: token, first: map[int]string{}}
+	l.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256}, Timeout: time.Minute}
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range 32 {
+		var text strings.Builder
+		for text.Len() < textBytes {
+			fmt.Fprintf(&text, "word%d ", r.IntN(5000))
+		}
+		body, err := json.Marshal(map[string]string{"id": fmt.Sprint(i), "text": text.String(), "preset": "exlsh-word"})
+		if err != nil {
+			return nil, err
+		}
+		l.bodies = append(l.bodies, body)
+	}
+	return l, nil
+}
+
+// run asks by a number of clients until the context ends; what has been asked by then is waited for.
+func (l *load) run(ctx context.Context, clients int, pause time.Duration) {
+	var group sync.WaitGroup
+	for c := range clients {
+		group.Go(func() {
+			for i := c; ctx.Err() == nil; i++ {
+				l.ask(i % len(l.bodies))
+				if pause > 0 {
+					time.Sleep(pause)
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+func (l *load) ask(i int) {
+	l.mu.Lock()
+	l.sent++
+	l.mu.Unlock()
+	begun := time.Now()
+	text, err := l.send(i)
+	took := time.Since(begun)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err == nil {
+		if l.first[i] == "" {
+			l.first[i] = text
+		}
+		if l.first[i] != text || !strings.Contains(text, `"signature"`) {
+			err = fmt.Errorf("another answer: %.100q", text)
+		}
+	}
+	l.answers = append(l.answers, answer{begun.Add(took), took, err})
+}
+
+func (l *load) send(i int) (string, error) {
+	r, err := http.NewRequest(http.MethodPost, l.url+"/v1/sketch", bytes.NewReader(l.bodies[i]))
+	if err != nil {
+		return "", err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Authorization", "Bearer "+l.token)
+	got, err := l.client.Do(r)
+	if err != nil {
+		return "", err
+	}
+	defer got.Body.Close()
+	body, err := io.ReadAll(got.Body)
+	if err == nil && got.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %.200s", got.Status, body)
+	}
+	return string(body), err
+}
+
+// A figure is what a load saw in some time.
+type figure struct {
+	answers, failed int
+	second          float64 // answers a second
+	median, p99     time.Duration
+	fault           error // the first
+}
+
+func (f figure) String() string {
+	return fmt.Sprintf("%d answers, %.0f/s, median %v, p99 %v, %d failed", f.answers, f.second, f.median.Round(time.Millisecond), f.p99.Round(time.Millisecond), f.failed)
+}
+
+// between returns what was seen between two times.
+func (l *load) between(from, to time.Time) (f figure) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var took []time.Duration
+	for _, a := range l.answers {
+		if a.at.Before(from) || !a.at.Before(to) {
+			continue
+		}
+		f.answers++
+		if a.err != nil {
+			f.failed++
+			if f.fault == nil {
+				f.fault = a.err
+			}
+		}
+		took = append(took, a.took)
+	}
+	if len(took) == 0 {
+		return f
+	}
+	slices.Sort(took)
+	f.second = float64(len(took)) / to.Sub(from).Seconds()
+	f.median, f.p99 = took[len(took)/2], took[len(took)*99/100]
+	return f
+}
