@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -199,7 +200,7 @@ func (s *scene) podsOn(ctx context.Context, node, component string) (on []core.P
 // returns how many they were.
 func (s *scene) drain(ctx context.Context, node, component string) int {
 	s.cordon(ctx, node, true)
-	pods := s.podsOn(ctx, node, component)
+	pods := slices.DeleteFunc(s.podsOn(ctx, node, component), func(pod core.Pod) bool { return pod.DeletionTimestamp != nil })
 	for _, pod := range pods {
 		s.must(until(ctx, 2*time.Minute, "eviction", func() error {
 			return s.post(ctx, pathOf("Pod", pod.Name)+"/eviction", policy.Eviction{TypeMeta: meta.TypeMeta{APIVersion: "policy/v1", Kind: "Eviction"}, ObjectMeta: meta.ObjectMeta{Name: pod.Name, Namespace: namespace}})
