@@ -3,6 +3,7 @@ package serve
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"sync"
@@ -13,6 +14,7 @@ import (
 
 var (
 	errSlow     = errors.New("serve: the body came too slowly")
+	errBroken   = errors.New("serve: the body cannot be read")
 	errDraining = errors.New("serve: the server is ending")
 )
 
@@ -66,6 +68,8 @@ func (b *pacedBody) Read(p []byte) (n int, err error) {
 		err = errSlow
 	case b.draining:
 		err = errDraining
+	case err != nil:
+		err = fmt.Errorf("%w: %w", errBroken, err)
 	}
 	return n, err
 }

@@ -200,6 +200,27 @@ func TestABodyThatDoesNotComeToAFrontIsRefused(t *testing.T) {
 	s.want(http.StatusNotFound, "", "GET", "/v1/collections/c/documents/a", "")
 }
 
+// A body with a length and chunks ends in two places. What follows it is not read as a request.
+func TestNothingFollowsABodyInChunks(t *testing.T) {
+	s := start(t, Config{})
+	d := s.dial()
+	d.send("POST " + hotPath + " HTTP/1.1\r\nHost: h\r\nContent-Length: 80\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" +
+		"PUT /v1/collections/hidden HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\n{}")
+	if r, body := d.answer(); r == nil || r.StatusCode != http.StatusNotFound || !r.Close {
+		t.Errorf("%+v %s", r, body)
+	}
+	if r, _ := d.answer(); r != nil {
+		t.Error("there is a second answer")
+	}
+	s.want(http.StatusNotFound, "", "GET", "/v1/collections/hidden", "")
+	s.want(http.StatusCreated, "", "PUT", "/v1/collections/c", "{}")
+	d = s.dial()
+	d.send("POST " + hotPath + " HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n2;a=\n\r\n{}\r\n0\r\n\r\n")
+	if r, body := d.answer(); r == nil || r.StatusCode != http.StatusBadRequest || !r.Close {
+		t.Errorf("%+v %s", r, body)
+	}
+}
+
 func TestConnectionsOfAFrontEndWithTheServer(t *testing.T) {
 	s, err := New(Config{})
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -144,7 +145,10 @@ func (c *child) sendLines(round int, line func(id string) string, note func(ids 
 // A server under load is killed again and again. What it has acknowledged is there when it is started again, and a
 // repeated check of it gets the same answer.
 func TestAKilledServerHasWhatItAcknowledged(t *testing.T) {
-	kills := 5
+	kills := 5 // ALIKE_RUNS=50 takes some minutes
+	if n, err := strconv.Atoi(os.Getenv("ALIKE_RUNS")); err == nil {
+		kills = n
+	}
 	if testsize.Small() {
 		kills = 2
 	}

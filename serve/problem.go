@@ -44,6 +44,8 @@ func asProblem(err error) (p *Problem, unexpected bool) {
 		p = &Problem{Status: http.StatusRequestTimeout, Detail: "the body came too slowly"}
 	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, context.Canceled):
 		p = &Problem{Status: http.StatusBadRequest, Detail: "the body ended early"}
+	case errors.Is(err, errBroken):
+		p = &Problem{Status: http.StatusBadRequest, Detail: "the body cannot be read: its chunks are not well formed, or the connection has ended"}
 	case errors.Is(err, index.ErrReadOnly):
 		p = &Problem{Status: http.StatusServiceUnavailable, Detail: "the collection takes no more writes since one has failed", retryAfter: 10}
 		unexpected = true

@@ -231,7 +231,7 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) (pattern string,
 	if pattern == "" || !isClean(r.URL.EscapedPath()) {
 		return "none", s.noRoute(handler, r)
 	}
-	if returned(r) {
+	if returned(r) || len(r.TransferEncoding) > 0 { // whoever took such a body for one with a length sees other requests
 		h.Set("Connection", "close")
 	}
 	call := &call{Server: s, w: w, r: r}
