@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/bom"
-	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/linkage"
 )
 
@@ -41,35 +39,11 @@ func ReadMatchModel(path string) (m *JoinModel, threshold float64, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	if m, threshold, err = MatchModel(data); err != nil {
+	data, _ = bom.Text(data)
+	if m, threshold, err = linkage.ReadSaved(data); err != nil {
 		err = fmt.Errorf("%s: %w", path, err)
 	}
 	return m, threshold, err
-}
-
-// MatchModel is ReadMatchModel of the content of a file.
-func MatchModel(data []byte) (m *JoinModel, threshold float64, err error) {
-	data, _ = bom.Text(data)
-	var settings struct {
-		Learned   *int            `json:"alike_model"`
-		Fields    json.RawMessage `json:"fields"`
-		Model     json.RawMessage `json:"model"`
-		Threshold float64         `json:"threshold"`
-	}
-	if err := json.Unmarshal(data, &settings); err != nil {
-		return nil, 0, fmt.Errorf("no model: %w", err)
-	}
-	switch {
-	case settings.Learned != nil:
-		m, err = linkage.ReadModel(data)
-		return m, 0, err
-	case settings.Model == nil && settings.Fields != nil:
-		return nil, 0, setting.Errorf("these are settings without a model, as earlier versions wrote them: let alike join write them again (%s)", setting.SaveConfig)
-	case settings.Model == nil:
-		return nil, 0, setting.Errorf("no model: let alike learn write one, or alike join (%s)", setting.SaveConfig)
-	}
-	m, err = linkage.ReadModel(settings.Model)
-	return m, settings.Threshold, err
 }
 
 // MatchRecords answers the records of a source, in their order, as they arrive. Their ids are those of o.IDField, else in

@@ -223,6 +223,62 @@ func (c *Client) Search(ctx context.Context, collection string, s Search) ([]Mat
 	return answer.Matches, err
 }
 
+// An Answer says which records of a table are one thing with a record.
+type Answer struct {
+	ID      string
+	New     bool      // none of the matches is, as the model decides
+	Matches []Matched // the most probable ones, the best first
+}
+
+// Matched is a record of a table.
+type Matched struct {
+	ID                      string
+	Probability, Similarity float64
+	Evidence                []Reason
+}
+
+// A Reason is a term of the log odds of a match, in nats.
+type Reason struct {
+	Of            string  // prior, column, whole, rivals or labels
+	Column        string  // of columns
+	Record, Found string  // its values, in the record and in the table
+	LogOdds       float64 `json:"log_odds"`
+	Rival         string  // the id of the record that takes most from the probability
+}
+
+// PutTable makes a table, or replaces it, of records, objects with an id, and a model: the JSON of alike learn, or of the
+// settings that alike join --save-config writes.
+func (c *Client) PutTable(ctx context.Context, table string, model json.RawMessage, records []map[string]any) error {
+	var lines bytes.Buffer
+	to := json.NewEncoder(&lines)
+	if err := to.Encode(map[string]any{"model": model}); err != nil {
+		return err
+	}
+	for _, record := range records {
+		if err := to.Encode(record); err != nil {
+			return err
+		}
+	}
+	r, err := c.send(ctx, http.MethodPut, tablePath(table), "application/x-ndjson", &lines)
+	if err != nil {
+		return err
+	}
+	return r.Body.Close()
+}
+
+// MatchRecord asks which records of a table are one thing with a record.
+func (c *Client) MatchRecord(ctx context.Context, table string, record map[string]any) (a Answer, err error) {
+	err = c.do(ctx, http.MethodPost, tablePath(table)+"/match", record, &a)
+	return a, err
+}
+
+// DeleteTable removes a table.
+func (c *Client) DeleteTable(ctx context.Context, table string) error {
+	return c.do(ctx, http.MethodDelete, tablePath(table), nil, nil)
+}
+
+func tablePath(table string) string { return "/v1/tables/" + segment(table) }
+
 // path returns the path of a collection, or of something in it.
 func path(collection string, more ...string) string {
 	p := "/v1/collections/" + url.PathEscape(collection)

@@ -2,12 +2,14 @@ package client_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -114,6 +116,38 @@ func TestAClientAsksForEverythingElse(t *testing.T) {
 	must(t, c.Drop(t.Context(), "news"))
 	var p *client.Problem
 	if _, err := c.Stats(t.Context(), "news"); !errors.As(err, &p) || p.Status != http.StatusNotFound {
+		t.Error(err)
+	}
+}
+
+func TestAClientMatchesRecords(t *testing.T) {
+	c, _ := start(t, 0)
+	document, err := os.ReadFile("../serve/openapi.json")
+	must(t, err)
+	var d struct {
+		Paths map[string]struct {
+			Put struct {
+				RequestBody struct {
+					Content map[string]struct {
+						Example struct {
+							Model   json.RawMessage
+							Records []map[string]any
+						}
+					}
+				}
+			}
+		}
+	}
+	must(t, json.Unmarshal(document, &d))
+	example := d.Paths["/v1/tables/{table}"].Put.RequestBody.Content["application/json"].Example
+	must(t, c.PutTable(t.Context(), "people", example.Model, example.Records))
+	a, err := c.MatchRecord(t.Context(), "people", map[string]any{"id": "x", "name": "bob jansen", "town": "york"})
+	if err != nil || a.New || a.ID != "x" || a.Matches[0].ID != "r1" || len(a.Matches[0].Evidence) < 4 || a.Matches[0].Evidence[1].Column != "name" {
+		t.Errorf("%+v, %v", a, err)
+	}
+	must(t, c.DeleteTable(t.Context(), "people"))
+	var p *client.Problem
+	if _, err := c.MatchRecord(t.Context(), "people", nil); !errors.As(err, &p) || p.Status != http.StatusNotFound {
 		t.Error(err)
 	}
 }

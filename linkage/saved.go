@@ -1,8 +1,11 @@
 package linkage
 
 import (
+	"encoding/json"
+	"fmt"
 	"math"
 
+	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/linkage/internal/compare"
 	"github.com/alike-dev/alike/linkage/internal/judge"
 	"github.com/alike-dev/alike/linkage/internal/learn"
@@ -63,4 +66,29 @@ func partners(e *judge.Examiner, r *Result) (share [2]float64) {
 		share[side] = (min(matches, float64(records)) + 0.5) / float64(records+1)
 	}
 	return share
+}
+
+// ReadSaved reads a model for a Matcher, JSON: of Learner.Fit, or in the settings of a join, which may have a least
+// similarity, too; 0: they have none.
+func ReadSaved(data []byte) (m *Model, threshold float64, err error) {
+	var settings struct {
+		Learned   *int            `json:"alike_model"`
+		Fields    json.RawMessage `json:"fields"`
+		Model     json.RawMessage `json:"model"`
+		Threshold float64         `json:"threshold"`
+	}
+	if err := json.Unmarshal(data, &settings); err != nil {
+		return nil, 0, fmt.Errorf("no model: %w", err)
+	}
+	switch {
+	case settings.Learned != nil:
+		m, err = ReadModel(data)
+		return m, 0, err
+	case settings.Model == nil && settings.Fields != nil:
+		return nil, 0, setting.Errorf("these are settings without a model, as earlier versions wrote them: let alike join write them again (%s)", setting.SaveConfig)
+	case settings.Model == nil:
+		return nil, 0, setting.Errorf("no model: let alike learn write one, or alike join (%s)", setting.SaveConfig)
+	}
+	m, err = ReadModel(settings.Model)
+	return m, settings.Threshold, err
 }

@@ -72,7 +72,7 @@ func escaped(key string) string {
 func TestTheDocumentHasTheRoutesOfTheServer(t *testing.T) {
 	d, _ := schemas(t)
 	var routes, documented []string
-	for _, r := range routeList {
+	for _, r := range slices.Concat(routeList, tableList) {
 		routes = append(routes, r.pattern)
 	}
 	for path, methods := range d.Paths {
@@ -112,6 +112,7 @@ func TestTheExamplesOfTheDocumentAreAnsweredSo(t *testing.T) {
 	for _, id := range []string{
 		"health", "ready", "openAPI", "metrics", "createCollection", "getCollection", "listCollections", "check", "addDocuments", "putDocument",
 		"getDocument", "search", "stats", "sketch", "compare", "deleteDocument", "deleteCollection",
+		"putTable", "getTable", "listTables", "match", "deleteTable",
 	} {
 		for path, methods := range d.Paths {
 			for method, op := range methods {
@@ -123,8 +124,8 @@ func TestTheExamplesOfTheDocumentAreAnsweredSo(t *testing.T) {
 			}
 		}
 	}
-	if sent != len(routeList) {
-		t.Errorf("%d of %d operations were tried", sent, len(routeList))
+	if all := len(routeList) + len(tableList); sent != all {
+		t.Errorf("%d of %d operations were tried", sent, all)
 	}
 }
 
@@ -136,7 +137,7 @@ func (s *service) replay(op operation, method, path string, compile func(string)
 	if request.Example != nil {
 		valid(s.t, op.OperationID, compile(at+"/requestBody/content/application~1json/schema"), request.Example)
 	}
-	code, out := s.do(strings.ToUpper(method), strings.NewReplacer("{collection}", "news", "{id}", "c").Replace(path), jsonType, string(request.Example))
+	code, out := s.do(strings.ToUpper(method), strings.NewReplacer("{collection}", "news", "{id}", "c", "{table}", "people").Replace(path), jsonType, string(request.Example))
 	response, documented := op.Responses[strconv.Itoa(code)]
 	if !documented || response.Ref != "" || code >= http.StatusBadRequest {
 		s.t.Errorf("%s: %d %s", op.OperationID, code, out)

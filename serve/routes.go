@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	_ "embed"
 	"net/http"
 	"slices"
@@ -59,7 +60,7 @@ var routeList = []route{
 
 func (s *Server) routes() *http.ServeMux {
 	mux := http.NewServeMux()
-	for _, route := range slices.Concat(routeList, pageList) {
+	for _, route := range slices.Concat(routeList, tableList, pageList) {
 		mux.HandleFunc(route.pattern, func(_ http.ResponseWriter, r *http.Request) {
 			c := r.Context().Value(callKey{}).(*call)
 			c.r = r // with the values of the path
@@ -71,7 +72,8 @@ func (s *Server) routes() *http.ServeMux {
 
 // admit answers the request if it has the right to, and there is room for it. A body is not read before.
 func (c *call) admit(route *route) error {
-	if err := c.config.Tokens.allow(c.r, route.right, c.r.PathValue("collection")); err != nil {
+	name := cmp.Or(c.r.PathValue("collection"), c.r.PathValue("table"))
+	if err := c.config.Tokens.allow(c.r, route.right, name); err != nil {
 		return err
 	}
 	if route.budget == nil {

@@ -34,6 +34,7 @@ type Config struct {
 type Limits struct {
 	Body      int64         // bytes of a body that is not NDJSON; 16 MiB
 	Line      int64         // bytes of a line of NDJSON; 16 MiB
+	Table     int64         // bytes of the lines of a table; 4 GiB
 	LeastRate int64         // bytes a second at which a body must come; 1024
 	Grace     time.Duration // by which a body may be behind this rate; 20 s
 	Write     time.Duration // in which a client must take an answer, or a piece of a long one; 30 s
@@ -43,7 +44,7 @@ type Limits struct {
 }
 
 func (l *Limits) setDefaults() {
-	l.Body, l.Line = cmp.Or(l.Body, 16<<20), cmp.Or(l.Line, 16<<20)
+	l.Body, l.Line, l.Table = cmp.Or(l.Body, 16<<20), cmp.Or(l.Line, 16<<20), cmp.Or(l.Table, 4<<30)
 	l.LeastRate, l.Grace, l.Write = cmp.Or(l.LeastRate, 1024), cmp.Or(l.Grace, 20*time.Second), cmp.Or(l.Write, 30*time.Second)
 	l.Reads, l.Writes = cmp.Or(l.Reads, 512), cmp.Or(l.Writes, 512)
 	l.Pages = cmp.Or(l.Pages, 32)
@@ -57,6 +58,7 @@ func (l *Limits) setDefaults() {
 type Server struct {
 	config    Config
 	store     *store
+	tables    *tables
 	sketchers sketchers
 	metrics   *metrics
 	mux       *http.ServeMux
@@ -93,7 +95,11 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("serve: %w", err)
 	}
-	s := &Server{config: c, store: st, reads: newBudget(c.Limits.Reads), writes: newBudget(c.Limits.Writes),
+	tables, err := openTables(c.FS, c.Dir)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("serve: %w", err), st.close())
+	}
+	s := &Server{config: c, store: st, tables: tables, reads: newBudget(c.Limits.Reads), writes: newBudget(c.Limits.Writes),
 		pages: newBudget(c.Limits.Pages), gate: newGate(),
 		turns: make(chan struct{}, runtime.GOMAXPROCS(0)), ended: make(chan struct{})}
 	s.metrics = newMetrics(s)
