@@ -136,7 +136,7 @@ func (e *Examiner) learnPart(ctx context.Context, pairs *candidates.Pairs, part 
 
 // rivalSources returns the sources of the only table, of which a record has one partner each; nil: there are none.
 func (e *Examiner) rivalSources() []uint32 {
-	if e.finder.Right != nil {
+	if e.Comparer.Right != e.Comparer.Left {
 		return nil
 	}
 	return e.Sources.OfLeft()
