@@ -81,6 +81,9 @@ func (f *entityFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if c.Corpus.Visit, err = keepApart(append(f.writes(), cmp.Or(f.output, "-")), append(f.reads(), args...)); err != nil {
 		return err
 	}
+	if err := f.checkNames(); err != nil {
+		return err
+	}
 	format, err := f.linkFormat()
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -103,11 +104,7 @@ func (f *joinFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	reads := append(f.reads(), c.Left, c.Right)
-	if f.audit > 0 && !stdio.Closed(os.Stdin) { // without answers an audit says so
-		reads = append(reads, "-")
-	}
-	if c.Corpus.Visit, err = keepApartFromWork(f.work, append(f.writes(), cmp.Or(f.output, "-")), reads); err != nil {
+	if err := f.keepApart(&c); err != nil {
 		return err
 	}
 	format, err := f.linkFormat()
@@ -167,6 +164,16 @@ func (f *joinFlags) run(cmd *cobra.Command, args []string) (err error) {
 		return errSkipped
 	}
 	return nil
+}
+
+// keepApart checks that what a join writes is nothing else that it writes or reads, and has a name that says what it is.
+func (f *joinFlags) keepApart(c *alike.JoinConfig) (err error) {
+	reads := append(f.reads(), c.Left, c.Right)
+	if f.audit > 0 && !stdio.Closed(os.Stdin) { // without answers an audit says so
+		reads = append(reads, "-")
+	}
+	c.Corpus.Visit, err = keepApartFromWork(f.work, append(f.writes(), cmp.Or(f.output, "-")), reads)
+	return errors.Join(err, f.checkNames())
 }
 
 // tellScores prints how good links are by the truth, and draws it if that was asked for.

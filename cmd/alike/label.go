@@ -81,6 +81,9 @@ func (f *joinFlags) label(cmd *cobra.Command, args []string) (err error) {
 	if c.Corpus.Visit, err = keepApartFromWork(f.work, append(f.writes(), "-", f.output), append(f.reads(), "-", c.Left, c.Right)); err != nil {
 		return err
 	}
+	if err := f.checkNames(); err != nil {
+		return err
+	}
 	s, err := newLabelling(f.output, cmd.OutOrStdout(), c.Right == "")
 	if err != nil {
 		return err

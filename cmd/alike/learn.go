@@ -67,6 +67,9 @@ func (f *joinFlags) learn(cmd *cobra.Command, args []string, truth string) (err 
 	if c.Corpus.Visit, err = keepApartFromWork(f.work, append(f.writes(), cmp.Or(f.output, "-")), append(f.reads(), c.Left, c.Right, truth)); err != nil {
 		return err
 	}
+	if err := f.checkNames(); err != nil {
+		return err
+	}
 	if err := checkEnding("-o", f.output, jsonEndings); err != nil {
 		return err
 	}

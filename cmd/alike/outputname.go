@@ -18,6 +18,8 @@ var (
 	tableEndings = []string{".csv"}
 	lineEndings  = []string{".jsonl", ".ndjson", ".json"}
 	jsonEndings  = []string{".json"}
+	pageEndings  = []string{".html", ".htm"}
+	plotEndings  = []string{".svg"}
 )
 
 // formatEndings are the endings of names that say what is in a file. Of what a name with another ending says nothing
@@ -39,6 +41,22 @@ func checkEnding(flag, name string, endings []string) error {
 		return nil
 	case slices.Contains(formatEndings, ending):
 		return usagef("%s %s: what is written is not what this name says: let it end in %s", flag, fault.Shown(name), strings.Join(endings, ", "))
+	}
+	return nil
+}
+
+// checkNames checks the names of what a command about tables writes beside its output.
+func (f *joinFlags) checkNames() error {
+	for _, of := range []struct {
+		flag, name string
+		endings    []string
+	}{
+		{"--summary", f.summary, jsonEndings}, {"--save-config", f.save, jsonEndings}, {"--explain-pairs", f.page, pageEndings},
+		{"--plot", f.plot, plotEndings}, {"--skipped", f.skipped, lineEndings}, {"--audit-labels", f.audited, tableEndings},
+	} {
+		if err := checkEnding(of.flag, of.name, of.endings); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -123,7 +123,8 @@ func (f *streamFlags) run(cmd *cobra.Command) (err error) {
 	if f.tagPrefix != "" && !f.tag {
 		return usagef("--tag-prefix is for --tag: add it, or leave --tag-prefix out")
 	}
-	if c.Corpus.Visit, err = keepApartFromIndex(f.state, []string{"-", f.duplicates, f.input.skipped}, append(c.Reads, "-")); err != nil {
+	c.Corpus.Visit, err = keepApartFromIndex(f.state, []string{"-", f.duplicates, f.input.skipped}, append(c.Reads, "-"))
+	if err := errors.Join(err, checkEnding("--duplicates", f.duplicates, lineEndings), checkEnding("--skipped", f.input.skipped, lineEndings)); err != nil {
 		return err
 	}
 	sources, _, err := corpus.Find(cmd.Context(), c.Inputs, c.Corpus)
