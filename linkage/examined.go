@@ -43,7 +43,10 @@ func examineAs(ctx context.Context, c *Config, f *find.Finder, r *Result) (*judg
 		return e, fixed, nil
 	}
 	f.Memory.Held, r.Notes = taken, r.Notes[:notes]
-	return examine(ctx, c, f, r, judge.Options{Later: true})
+	assumed := e.Model
+	e, fixed, err = examine(ctx, c, f, r, judge.Options{Later: true})
+	fixed.assumed = assumed
+	return e, fixed, err
 }
 
 // examine finds candidates, compares them, and computes the probability of each. o says what is assumed of partners.
@@ -73,7 +76,7 @@ func examine(ctx context.Context, c *Config, f *find.Finder, r *Result, o judge.
 		return nil, settled{}, err
 	}
 	var ch model.Chance
-	if e.OnePartner && f.Right != nil && !c.bySimilarity() {
+	if f.Right != nil && (e.OnePartner || c.Match == Best) && !c.bySimilarity() {
 		if ch, err = e.Chance(ctx); err != nil {
 			return nil, settled{}, err
 		}
@@ -84,7 +87,7 @@ func examine(ctx context.Context, c *Config, f *find.Finder, r *Result, o judge.
 	// Chance is measured by the scores of the model without labels. If labels have changed the model, the
 	// bound would undo the change, and would not fit the model's threshold.
 	if c.Model == nil || c.Model.Learned.Strength == 0 {
-		ch.Bound(e.Found, e.Model, f.Records, e.Probability)
+		boundByChance(e, &ch, f.Records)
 	}
 	if fixed.verdicts != nil {
 		fixed.verdicts.believe(e.Found.Pairs, e.Probability)
@@ -92,10 +95,27 @@ func examine(ctx context.Context, c *Config, f *find.Finder, r *Result, o judge.
 	return e, fixed, err
 }
 
+// boundByChance lowers probabilities to those that chance allows. What they were remains a view of them. Where left records may
+// share a partner, only right records are known to be different things, and what these show is another view.
+func boundByChance(e *judge.Examiner, ch *model.Chance, records [2]int) {
+	if !ch.Known() {
+		return
+	}
+	other := slices.Clone(e.Probability)
+	e.Views = append(e.Views, other)
+	if e.OnePartner {
+		ch.Bound(e.Found, e.Model, records, e.Probability)
+		return
+	}
+	ch.Likely.Right, ch.Most.Right = nil, nil
+	ch.Bound(e.Found, e.Model, records, other)
+}
+
 // settled is what is known of pairs before they are judged.
 type settled struct {
-	known    *known    // nil: there are no known links
-	verdicts *verdicts // nil: there are none
+	known    *known       // nil: there are no known links
+	verdicts *verdicts    // nil: there are none
+	assumed  *model.Model // of the fit that assumed one partner, if it was given up; nil: there is none
 }
 
 // settle leaves the candidates that known links and verdicts leave.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/logistic"
 	"github.com/alike-dev/alike/linkage/internal/columns"
 	"github.com/alike-dev/alike/linkage/internal/compare"
 	"github.com/alike-dev/alike/linkage/internal/decide"
@@ -105,7 +106,7 @@ func choose(ctx context.Context, c *Config, e *judge.Examiner, fixed settled, t 
 			r.Entities = clusters
 		}
 	}
-	r.estimate(decide.Estimate(edges, e.Probability, e.Shed, fewer, within))
+	r.estimate(decide.Estimate(edges, e.Probability, otherViews(e, fixed.assumed), e.Shed, fewer, within))
 	r.Links, r.Linked = linksOf(e, t, edges, len(c.With)), len(edges)
 	r.Model = found(c, r, e, least)
 	if c.Audit > 0 {
@@ -115,6 +116,20 @@ func choose(ctx context.Context, c *Config, e *judge.Examiner, fixed settled, t 
 		r.Evidence = evidence(c, e, t, r.Columns, edges, least)
 	}
 	return nil
+}
+
+// otherViews returns other probabilities of the candidates: those of the examiner, and those by a model that assumed that
+// records have one partner, if that was given up.
+func otherViews(e *judge.Examiner, assumed *model.Model) (views [][]float64) {
+	views = slices.Clone(e.Views)
+	if assumed != nil {
+		of := make([]float64, len(e.Found.Pairs))
+		for i := range of {
+			of[i] = logistic.Probability(assumed.Score(e.Found.Of(i)))
+		}
+		views = append(views, of)
+	}
+	return views
 }
 
 // allowed returns, ascending, the candidates that a match rule allows to be links, given their probabilities and ranks.

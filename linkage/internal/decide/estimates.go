@@ -18,6 +18,9 @@ const (
 	// dependence is by which factor the evidence of a pair may be too large or too small. The columns of a record partly say
 	// the same: model.Model divides the sum of their evidence by 1.5, where 1 is right for columns that have nothing in common.
 	dependence = 1.5
+	// doubt is by how many nats the evidence of a pair may be wrong that has hardly any: the share of matches among the
+	// candidates, from which it starts, is not known exactly.
+	doubt = 0.5
 	// improbable is the probability below which candidates are so many that a factor of their evidence says nothing.
 	improbable = 0.05
 	// largeDifference is the difference of two estimates from which both matter.
@@ -35,6 +38,10 @@ type Held struct {
 // dropped. Of two tables of which a record has at most one partner, fewer is the number of records of the smaller one,
 // otherwise 0.
 //
+// others are other views of the probabilities, by which both ranges reach as far as they differ from these: without the bound
+// of chance, or of a model that was fitted under another assumption. Where two views of the same pairs differ, the data do
+// not tell which one is right.
+//
 // Precision ranges over evidence that is dependence times as small and as large; of one table, also to links of which only
 // those are right that are within a cluster, less one for each rejected pair of a cluster: where that is wrong as its
 // evidence says, so is a link of those that connect its records.
@@ -45,15 +52,16 @@ type Held struct {
 // clusters have pairs that are no links. Let r be the share of links among the pairs of clusters. Clusters show only pairs
 // that other links connect. As many records lack the only link that would connect them, if links are missing by chance; so
 // recall ranges down to r·r.
-func Estimate(links []int, probability []float64, shed float64, fewer int, held Held) (e Estimates) {
+func Estimate(links []int, probability []float64, others [][]float64, shed float64, fewer int, held Held) (e Estimates) {
 	e.Matches = model.SumOf(probability) + shed
 	n := max(1, float64(len(links)))
-	right, low, high := 0.0, 0.0, 0.0
+	right, weak, low, high := 0.0, 0.0, 0.0, 0.0
 	for _, i := range links {
 		right += probability[i]
 		z := model.LogOdds(probability[i])
-		low += logistic.Probability(z / dependence)
-		high += logistic.Probability(z * dependence)
+		weak += logistic.Probability(z / dependence)
+		low += logistic.Probability(min(z/dependence, z*dependence, z-doubt))
+		high += logistic.Probability(max(z/dependence, z*dependence, z+doubt))
 	}
 	e.Precision = Share{min(right, low) / n, right / n, max(right, high) / n}
 	likely, more := 0.0, e.Matches
@@ -66,9 +74,12 @@ func Estimate(links []int, probability []float64, shed float64, fewer int, held 
 		}
 	}
 	e.Recall.Likely = right / max(e.Matches, 1e-300)
-	e.Recall.Low, e.Recall.High = min(right, low)/max(more, 1e-300), right/max(likely, right, 1e-300)
+	e.Recall.Low, e.Recall.High = min(right, weak)/max(more, 1e-300), right/max(likely, right, 1e-300)
 	if fewer > 0 && e.Recall.High-e.Recall.Likely >= largeDifference {
 		e.Recall.Low = min(e.Recall.Low, right/float64(fewer))
+	}
+	for _, of := range others {
+		e.widen(links, of, shed)
 	}
 	if held.Pairs > 0 {
 		e.Precision.Low = min(e.Precision.Low, max(0, held.Links-held.Rejected)/n)
@@ -77,4 +88,16 @@ func Estimate(links []int, probability []float64, shed float64, fewer int, held 
 		e.Recall.Likely = min(max(e.Recall.Likely, e.Recall.Low), r)
 	}
 	return e
+}
+
+// widen lets the ranges reach to what other probabilities lead to expect of the links.
+func (e *Estimates) widen(links []int, probability []float64, shed float64) {
+	right := 0.0
+	for _, i := range links {
+		right += probability[i]
+	}
+	precision := right / max(1, float64(len(links)))
+	recall := right / max(model.SumOf(probability)+shed, right, 1e-300)
+	e.Precision.Low, e.Precision.High = min(e.Precision.Low, precision), max(e.Precision.High, precision)
+	e.Recall.Low, e.Recall.High = min(e.Recall.Low, recall), max(e.Recall.High, recall)
 }

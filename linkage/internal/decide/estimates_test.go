@@ -31,7 +31,7 @@ func TestTheTruthIsWithinTheRanges(t *testing.T) {
 				}
 			}
 		}
-		e := Estimate(links, probability, 0, 0, Held{})
+		e := Estimate(links, probability, nil, 0, 0, Held{})
 		if p := right / float64(len(links)); !e.Precision.near(p) {
 			t.Errorf("evidence times %.2f: precision %.3f is not in %+v", by, p, e.Precision)
 		}
@@ -61,7 +61,7 @@ func TestClustersShowTheLinksThatAreMissing(t *testing.T) {
 			held.Links += float64(n)
 			held.Pairs += []float64{0, 1, 3, 3}[n]
 		}
-		if e := Estimate(links, probability, 0, 0, held); !e.Recall.near(float64(len(links)) / (3 * entities)) {
+		if e := Estimate(links, probability, nil, 0, 0, held); !e.Recall.near(float64(len(links)) / (3 * entities)) {
 			t.Errorf("%.2f of the links are there: recall is expected to be %+v", found, e.Recall)
 		}
 	}
@@ -69,7 +69,7 @@ func TestClustersShowTheLinksThatAreMissing(t *testing.T) {
 
 func TestARecordOfTheSmallerTableMayHaveAPartnerThatTheModelDoesNotSee(t *testing.T) {
 	probability := []float64{1, 1, 0.3, 0.3, 0.3}
-	e := Estimate([]int{0, 1}, probability, 0, 5, Held{})
+	e := Estimate([]int{0, 1}, probability, nil, 0, 5, Held{})
 	if e.Recall.Low > 2.0/5 || e.Recall.High < 1 {
 		t.Errorf("recall is expected to be %+v", e.Recall)
 	}
@@ -79,7 +79,7 @@ func TestARecordOfTheSmallerTableMayHaveAPartnerThatTheModelDoesNotSee(t *testin
 // of the other letter, and rejected where the letter is its own. At most three of nine links are right.
 func TestRejectedPairsOfAClusterCountAgainstItsLinks(t *testing.T) {
 	probability := []float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0}
-	e := Estimate([]int{0, 1, 2, 3, 4, 5, 6, 7, 8}, probability, 0, 0, Held{Pairs: 15, Links: 9, Rejected: 6})
+	e := Estimate([]int{0, 1, 2, 3, 4, 5, 6, 7, 8}, probability, nil, 0, 0, Held{Pairs: 15, Links: 9, Rejected: 6})
 	if e.Precision.Low > 3.0/9 {
 		t.Errorf("precision is expected to be %+v", e.Precision)
 	}

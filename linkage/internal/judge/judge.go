@@ -53,6 +53,7 @@ type Examiner struct {
 	Candidates  int                 // number of candidates that were examined
 	Found       *compare.Comparison // the candidates that may be matches
 	Probability []float64           // of each of Found
+	Views       [][]float64         // probabilities of each of Found by other assumptions
 	Judged      []float64           // log odds of each of Found by the model without labels, with regard to rivals
 	Rank        []float64           // value by which Found is ordered
 	Shed        float64             // sum of the probabilities of all other candidates

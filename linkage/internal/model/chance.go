@@ -21,6 +21,9 @@ type Chance struct {
 	Most   Sides // an upper bound; decides only whether there are matches at all
 }
 
+// Known tells whether chance bounds anything.
+func (c *Chance) Known() bool { return c.Likely.Known() || c.Most.Known() }
+
 // Sides are the odds of the best pairs of the left and of the right records; nil: not known.
 type Sides struct{ Left, Right *odds }
 
