@@ -10,15 +10,17 @@ import (
 func (c *column) Scale() *closeness.Scale { return c.near }
 
 // UseScales compares the values of columns by their distances on scales too, where similarity tells little; nil for a column
-// that has none. With any scale, texts are compared by how they begin. No pairs may be compared meanwhile. O(values).
+// that has none. With two scales or more, texts are compared by how they begin. No pairs may be compared meanwhile. O(values).
 func (c *Comparer) UseScales(scales []*closeness.Scale) {
-	any := false
+	several := -1
 	for f, scale := range scales {
-		any = any || scale != nil
+		if scale != nil {
+			several++
+		}
 		c.Columns[f].place(scale)
 	}
 	for f := range c.Columns {
-		c.Columns[f].begins = any && scales[f] == nil
+		c.Columns[f].begins = several > 0 && scales[f] == nil
 	}
 }
 

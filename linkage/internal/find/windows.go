@@ -10,15 +10,18 @@ import (
 	"github.com/alike-dev/alike/record"
 )
 
-// MayHaveWindows tells whether two columns or more are of numbers or dates, so that records may be near each other in both.
-func (t *Finder) MayHaveWindows() bool {
-	n := 0
+// MayHaveDistances tells whether a column is of numbers or dates, and MayHaveWindows whether two are, so that records may be
+// near each other in both.
+func (t *Finder) MayHaveDistances() bool { return t.measured() > 0 }
+func (t *Finder) MayHaveWindows() bool   { return t.measured() > 1 }
+
+func (t *Finder) measured() (n int) {
 	for _, kind := range t.Kinds {
 		if kind.Measured() {
 			n++
 		}
 	}
-	return n > 1
+	return n
 }
 
 // UseWindows makes windows of the columns that have scales, and of texts.

@@ -22,8 +22,8 @@ const (
 	beyond = 5
 )
 
-// useDistances compares numbers and dates by their distances, and makes windows of them, if distances in two columns or more
-// tell. They do if the most similar pairs are near each other without being equal, as an amount and the same less a fee, twice
+// useDistances compares numbers and dates by their distances if these tell, and makes windows of them if those of two columns
+// or more do. They do if the most similar pairs are near each other without being equal, as an amount and the same less a fee, twice
 // as often as chance explains: most of those are near because they are the same. Birth dates, which are either equal or
 // wrong, do not tell. Of a table that is not held whole distances are not known.
 func (e *Examiner) useDistances(ctx context.Context) error {
@@ -32,7 +32,7 @@ func (e *Examiner) useDistances(ctx context.Context) error {
 	if len(e.Columns) >= model.LeastColumns {
 		return nil
 	}
-	if t.Sieved != nil || !t.MayHaveWindows() || t.BySimilarity() {
+	if t.Sieved != nil || !t.MayHaveDistances() || t.BySimilarity() {
 		return nil
 	}
 	scales := make([]*closeness.Scale, len(e.Columns))
@@ -49,7 +49,7 @@ func (e *Examiner) useDistances(ctx context.Context) error {
 	return nil
 }
 
-// keepTelling sets the scales whose distances do not tell to nil: all, unless those of two columns tell.
+// keepTelling sets the scales whose distances do not tell to nil.
 func (e *Examiner) keepTelling(ctx context.Context, scales []*closeness.Scale) error {
 	v, err := e.finder.Vocabulary(ctx)
 	if err != nil {
@@ -76,10 +76,24 @@ func (e *Examiner) keepTelling(ctx context.Context, scales []*closeness.Scale) e
 			scales[f] = nil
 		}
 	}
-	if telling < 2 {
+	if telling == 1 && !mostlyThere(found, best, scales) {
 		clear(scales)
 	}
 	return nil
+}
+
+// mostlyThere tells whether at least half of the best pairs have values in the column with a scale. The only distance that is
+// known of few pairs changes little, and its chance is not known well.
+func mostlyThere(c *compare.Comparison, best []int, scales []*closeness.Scale) bool {
+	there := 0
+	for f, scale := range scales {
+		for _, i := range best {
+			if scale != nil && c.Of(i)[f] != compare.Missing {
+				there++
+			}
+		}
+	}
+	return 2*there >= len(best)
 }
 
 // tells tells whether the values of the best pairs in a column are near each other, without being equal, more often than
