@@ -56,6 +56,9 @@ type Searcher struct {
 	shingle   int
 	keys      []uint64
 	words     []uint32
+
+	sizes     []uint32 // see readSizes
+	sizesFrom uint64   // slot of the first of them
 }
 
 // NewSearcher returns a searcher.

@@ -31,6 +31,7 @@ const (
 	exitFailed    = 1
 	exitUsage     = 2
 	exitSkipped   = 3 // done, but some input was skipped
+	exitAlike     = 4 // of check: something is alike
 	exitUndecided = 5 // records were grouped and none removed: the data do not tell
 )
 
@@ -70,6 +71,8 @@ func exitCode(cmd *cobra.Command, err error) int {
 	case errors.Is(err, errUndecided):
 		say(errUndecided.Error())
 		return exitUndecided
+	case errors.Is(err, errAlike):
+		return exitAlike
 	case errors.Is(err, errSkipped):
 		return exitSkipped
 	case errors.As(err, &usage) || errors.Is(err, alike.ErrUsage):
@@ -123,7 +126,7 @@ take them, and ?anonymous=true after it for a public bucket.
 
 Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but some input was skipped
 (the first of each kind are named on standard error, all of them in --skipped FILE),
-5 records were grouped but none removed, as the data do not tell which are the same.`
+4 alike check found something alike, 5 records were grouped but none removed, as the data do not tell which are the same.`
 
 const rootExamples = `  # keep one document of every cluster of near-duplicates
   alike dedup corpus/ -o clean/
@@ -140,7 +143,7 @@ var commands = []struct {
 	make func() *cobra.Command
 }{
 	{"dedup", newDedup}, {"pairs", newPairs}, {"join", newJoin}, {"entities", newEntities}, {"match", newMatch}, {"learn", newLearn}, {"label", newLabel}, {"stream", newStream}, {"serve", newServe}, {"index", newIndex},
-	{"search", newSearch}, {"compare", newCompare}, {"sketch", newSketch}, {"plan", newPlan}, {"stage", newStage}, {"tune", newTune}, {"eval", newEval},
+	{"search", newSearch}, {"check", newCheck}, {"compare", newCompare}, {"sketch", newSketch}, {"plan", newPlan}, {"stage", newStage}, {"tune", newTune}, {"eval", newEval},
 	{"version", newVersion},
 }
 

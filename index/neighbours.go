@@ -1,0 +1,224 @@
+package index
+
+import (
+	"cmp"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/measure"
+	"github.com/alike-dev/alike/simjoin"
+)
+
+// Near is a document that shares something with a query.
+type Near struct {
+	Match              // Similarity is that of Jaccard
+	AInB, BInA float64 // how much of the query is in the document, and of the document in the query
+}
+
+// Contained is the larger of the two containments, which is at least the similarity.
+func (n *Near) Contained() float64 { return max(n.AInB, n.BInA) }
+
+// Neighbours returns the documents that are nearest to a text: the first o.Top of all documents that share a feature with
+// it, those of which one contains most of the other first, then the more similar ones. Values are exact, and no
+// document is missed. Of o, Threshold, Recall and Exact are not used.
+//
+// With Options.Containment 1 only documents with common features are read. Else all are: O(total length of all texts).
+// Where features are in more documents than a bucket holds, documents of few features could have no others: then the
+// sizes of all documents are read once, for the searcher's whole life.
+func (s *Searcher) Neighbours(query []byte, o SearchOptions) ([]Near, error) {
+	x, v := s.x, s.x.view.Load()
+	if _, features := x.options.Recipe.Features(); !features || x.options.Keep == KeepNothing {
+		return nil, setting.Errorf("the index has signatures only, which do not tell what one text has of another: make one that keeps texts, or features, without %s", setting.Distance)
+	}
+	made := s.maker.Make(query)
+	if made.Features == 0 {
+		return nil, nil
+	}
+	q := s.query(query, made)
+	mine := slices.Clone(q.features())
+	bounds, err := s.bounds(v, mine)
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.best(v, mine, bounds, o)
+	if err != nil {
+		return nil, err
+	}
+	matches := make([]Match, len(found))
+	for i := range found {
+		matches[i] = found[i].Match
+	}
+	if matches, err = s.described(v, query, matches, o); err != nil {
+		return nil, err
+	}
+	near := found[:0]
+	for _, m := range matches { // one that has gone meanwhile is left out
+		i := slices.IndexFunc(found, func(n Near) bool { return n.Slot == m.Slot })
+		near = append(near, Near{m, found[i].AInB, found[i].BInA})
+	}
+	return near, nil
+}
+
+// bound is the most that a document can have in common with a query.
+type bound struct {
+	slot   uint64
+	shared uint64  // features
+	most   float64 // of the larger containment
+}
+
+// bounds returns the documents that may share a feature with the set, those that may share most first.
+func (s *Searcher) bounds(v *view, mine []uint64) (all []bound, err error) {
+	f := s.finder
+	if s.x.options.Containment != 1 {
+		for slot := range v.slots {
+			all = append(all, bound{slot: slot, most: 1})
+		}
+		return all, nil
+	}
+	f.keys = appendScaled(f.keys[:0], f.x.scaled, mine)
+	most := f.x.options.BucketCap
+	buckets := buckets{view: v, most: most}
+	defer func() { err = errors.Join(err, buckets.close()) }()
+	v.touch(f.keys)
+	f.slots = f.slots[:0]
+	full := uint64(0)
+	for _, key := range f.keys {
+		from := len(f.slots)
+		if f.slots, err = buckets.append(f.slots, key, v.Range); err != nil {
+			return nil, err
+		}
+		if len(f.slots)-from >= most {
+			full++
+			f.slots = f.slots[:from]
+		}
+	}
+	slices.Sort(f.slots)
+	votes := map[uint64]uint64{}
+	for _, slot := range f.slots {
+		votes[slot]++
+	}
+	if err := s.shareWithCopies(v, votes); err != nil {
+		return nil, err
+	}
+	if full == 0 && len(votes) <= fewCandidates {
+		for slot, shared := range votes {
+			all = append(all, bound{slot: slot, shared: shared, most: 1})
+		}
+		slices.SortFunc(all, func(a, b bound) int { return cmp.Or(cmp.Compare(b.shared, a.shared), cmp.Compare(a.slot, b.slot)) })
+		return all, nil
+	}
+	return s.bySize(v, uint64(len(mine)), full, votes)
+}
+
+// shareWithCopies gives documents that equal another one its votes: they have no keys of features, see keysOf.
+func (s *Searcher) shareWithCopies(v *view, votes map[uint64]uint64) error {
+	if s.x.window.expires() {
+		return nil // then each has keys of its own
+	}
+	slots := slices.Collect(maps.Keys(votes))
+	for _, slot := range slots {
+		alive, err := v.facts(slot, &s.finder.held)
+		if err != nil {
+			return err
+		}
+		if !alive {
+			continue
+		}
+		digest := s.finder.held.digest
+		copies, err := s.finder.copies(v, digestKey(digest), digest)
+		if err != nil {
+			return err
+		}
+		for _, other := range copies {
+			votes[other] = max(votes[other], votes[slot])
+		}
+	}
+	return nil
+}
+
+// fewCandidates is how many documents are read whatever they can have in common with the query.
+const fewCandidates = 256
+
+// bySize returns bounds that follow from sizes: a document may have, besides the features that it is known to share, all
+// of those with full buckets.
+func (s *Searcher) bySize(v *view, mine, full uint64, votes map[uint64]uint64) (all []bound, err error) {
+	if err := s.readSizes(v); err != nil {
+		return nil, err
+	}
+	for slot := range v.slots {
+		size := uint64(s.sizes[slot-s.sizesFrom])
+		shared := min(votes[slot]+full, size, mine)
+		if shared > 0 {
+			all = append(all, bound{slot, shared, float64(shared) / float64(min(size, mine))})
+		}
+	}
+	slices.SortFunc(all, func(a, b bound) int {
+		return cmp.Or(cmp.Compare(b.most, a.most), cmp.Compare(b.shared, a.shared), cmp.Compare(a.slot, b.slot))
+	})
+	return all, nil
+}
+
+// readSizes completes s.sizes: of each slot from sizesFrom on, the number of features of its document, 0 if it has gone.
+func (s *Searcher) readSizes(v *view) error {
+	if s.sizes == nil {
+		s.sizesFrom = v.First
+	}
+	read := s.finder.read(v)
+	for slot := s.sizesFrom + uint64(len(s.sizes)); slot < v.Next; slot++ {
+		size := 0
+		if v.has(slot) {
+			r, err := read(slot)
+			if err == nil {
+				size = len(s.finder.setOf(r))
+			} else if !errors.Is(err, errGone) {
+				return err
+			}
+		}
+		s.sizes = append(s.sizes, uint32(size))
+	}
+	return nil
+}
+
+// best returns the nearest documents by their sets, reading one after the other until no other can be nearer.
+func (s *Searcher) best(v *view, mine []uint64, bounds []bound, o SearchOptions) (found []Near, err error) {
+	read := s.finder.read(v)
+	for _, b := range bounds {
+		if o.Top > 0 && len(found) == o.Top && b.most < found[o.Top-1].Contained() {
+			break
+		}
+		r, err := read(b.slot)
+		if errors.Is(err, errGone) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if o.Accepts != nil {
+			columns, err := parseColumns(r.columns)
+			if err != nil {
+				return nil, err
+			}
+			if !o.Accepts(columns) {
+				continue
+			}
+		}
+		other := s.finder.setOf(r)
+		inter := uint64(simjoin.Intersection(mine, other))
+		if inter == 0 {
+			continue
+		}
+		a, b2 := uint64(len(mine)), uint64(len(other))
+		n := Near{Match{Slot: b.slot, Similarity: measure.Jaccard.Similarity(inter, a, b2)}, measure.Containment.Similarity(inter, a, b2), measure.Containment.Similarity(inter, b2, a)}
+		at, _ := slices.BinarySearchFunc(found, n, nearestFirst)
+		if found = slices.Insert(found, at, n); o.Top > 0 && len(found) > o.Top {
+			found = found[:o.Top]
+		}
+	}
+	return found, nil
+}
+
+func nearestFirst(a, b Near) int {
+	return cmp.Or(cmp.Compare(b.Contained(), a.Contained()), cmp.Compare(b.Similarity, a.Similarity), cmp.Compare(a.Slot, b.Slot))
+}
