@@ -80,6 +80,8 @@ var uses = []use{
 	{line: "index info ix"},
 	{line: "search ix docs.jsonl"},
 	{line: "search ix docs.jsonl --measure dice"},
+	{line: "check new.txt --index ix"},
+	{line: "check new.txt --among docs.jsonl"},
 	{line: "compare a.txt b.txt"},
 	{line: "sketch docs.jsonl"},
 	{line: "sketch docs.jsonl --preset exlsh-word", only: ofPresets},
@@ -115,6 +117,7 @@ func TestTheDefaultsOfTheHelpAreThoseInUse(t *testing.T) {
 		t.Skip("runs a thousand commands")
 	}
 	makeInputs(t)
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	taken := map[string]bool{} // by command and flag
 	for _, use := range uses {
 		words := strings.Fields(use.line)
@@ -312,6 +315,7 @@ func makeInputs(t *testing.T) {
 	files := map[string]string{
 		"docs.jsonl": docs,
 		"a.txt":      "the quick brown fox jumps over the lazy dog and runs away",
+		"new.txt":    "nothing of this stands in any other file of them",
 		"b.txt":      "the quick brown fox jumps over the lazy dog and walks home",
 		"pairs.csv":  "left_id,right_id\n",
 		"copies.csv": "a,b\n",
