@@ -3,10 +3,9 @@ package candidates
 import (
 	"context"
 	"errors"
-	"math/bits"
-	"sync/atomic"
 
 	"github.com/alike-dev/alike/internal/bands"
+	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/bloom"
 	"github.com/alike-dev/alike/internal/extsort"
 )
@@ -48,50 +47,15 @@ const usualKeys = 32
 
 // addRepeated adds all keys that several records of the only table have, and a few others.
 func (k *keyer) addRepeated(ctx context.Context, keys *extsort.Sorter) error {
-	slots := uint64(4*usualKeys) * uint64(k.left.Len())
+	places := uint64(4*usualKeys) * uint64(k.left.Len())
 	if k.Memory > 0 {
-		slots = min(slots, 2*uint64(k.Memory)) // half of the memory: the keys have the other half
+		places = min(places, 2*uint64(k.Memory)) // half of the memory: the keys have the other half
 	}
-	f := newRepeats(slots)
-	if err := k.note(ctx, 0, f.note); err != nil {
+	f := bitset.NewRepeats(max(places, 1))
+	if err := k.note(ctx, 0, f.AddAll); err != nil {
 		return err
 	}
-	return k.add(ctx, keys, 0, f.has)
-}
-
-// repeats is a filter that tells which hashes certainly did not occur twice. It has two bits for
-// each slot: seen once, seen twice. note may be called concurrently, and has may, but not both at
-// the same time.
-type repeats []uint64
-
-func newRepeats(slots uint64) repeats { return make(repeats, slots/32+1) }
-
-func (r repeats) place(hash uint64) (word *uint64, once uint64) {
-	at, _ := bits.Mul64(hash, uint64(len(r)))
-	return &r[at], 1 << (hash & 62)
-}
-
-// note records that hashes occurred. It reads all their words before it changes any: reads wait for
-// memory together, changes one after the other.
-func (r repeats) note(hashes []uint64) {
-	for _, hash := range hashes {
-		word, _ := r.place(hash)
-		_ = atomic.LoadUint64(word)
-	}
-	for _, hash := range hashes {
-		word, once := r.place(hash)
-		if old := atomic.LoadUint64(word); old&(once<<1) == 0 && atomic.OrUint64(word, once)&once != 0 {
-			atomic.OrUint64(word, once<<1)
-		}
-	}
-}
-
-// has sets has[i] if hash i may have occurred twice.
-func (r repeats) has(hashes []uint64, has []bool) {
-	for i, hash := range hashes {
-		word, once := r.place(hash)
-		has[i] = *word&(once<<1) != 0
-	}
+	return k.add(ctx, keys, 0, f.HasAll)
 }
 
 // addShared adds all keys that both tables have, and a few others: of the larger table the keys

@@ -6,11 +6,10 @@ import (
 )
 
 // Repeats tells which hashes were added more than once. It is a filter: it also reports a few hashes
-// that were added once. A caller that looks for equal hashes needs to sort only the repeats. It is safe
-// for concurrent use, and its answers do not depend on the order.
+// that were added once. A caller that looks for equal hashes needs to sort only the repeats. All bits of hashes must
+// be as good as random. It is safe for concurrent use, and its answers do not depend on the order.
 type Repeats struct {
 	words []atomic.Uint64 // two bits for each place: a hash was added there, and another one
-	shift uint            // of a hash, to its place
 }
 
 const (
@@ -19,9 +18,9 @@ const (
 	mostPlaceBits = 28      // 64 MiB
 )
 
-// NewRepeats returns an empty filter for that many hashes in at most memory bytes, 0 for no limit.
+// RepeatsAmong returns an empty filter for that many hashes in at most memory bytes, 0 for no limit.
 // It returns nil, which reports all hashes as repeats, where a filter would not help.
-func NewRepeats(hashes int, memory int64) *Repeats {
+func RepeatsAmong(hashes int, memory int64) *Repeats {
 	places := min(bits.Len(uint(placesEach*hashes-1)), mostPlaceBits)
 	for memory > 0 && int64(1)<<places/4 > memory {
 		places--
@@ -29,15 +28,29 @@ func NewRepeats(hashes int, memory int64) *Repeats {
 	if hashes < leastHashes || 1<<places < hashes {
 		return nil
 	}
-	return &Repeats{words: make([]atomic.Uint64, 1<<places/32), shift: uint(64 - places)}
+	return NewRepeats(1 << places)
 }
 
-// Add adds a hash, whose bits must all be as good as random.
+// NewRepeats returns an empty filter of that many places, each of two bits.
+func NewRepeats(places uint64) *Repeats { return &Repeats{make([]atomic.Uint64, (places+31)/32)} }
+
+// Add adds a hash.
 func (r *Repeats) Add(hash uint64) {
-	place := hash >> r.shift
-	word, bit := &r.words[place/32], place%32*2
-	if before := word.Or(1 << bit); before>>bit&3 == 1 {
-		word.Or(2 << bit)
+	word, once := r.place(hash)
+	if before := word.Load(); before&(once<<1) == 0 && word.Or(once)&once != 0 {
+		word.Or(once << 1)
+	}
+}
+
+// AddAll adds hashes. It reads all their words before it changes any: reads wait for memory together, changes one
+// after the other.
+func (r *Repeats) AddAll(hashes []uint64) {
+	for _, hash := range hashes {
+		word, _ := r.place(hash)
+		_ = word.Load()
+	}
+	for _, hash := range hashes {
+		r.Add(hash)
 	}
 }
 
@@ -46,6 +59,19 @@ func (r *Repeats) Has(hash uint64) bool {
 	if r == nil {
 		return true
 	}
-	place := hash >> r.shift
-	return r.words[place/32].Load()>>(place%32*2)&2 != 0
+	word, once := r.place(hash)
+	return word.Load()&(once<<1) != 0
+}
+
+// HasAll sets has[i] to Has(hashes[i]).
+func (r *Repeats) HasAll(hashes []uint64, has []bool) {
+	for i, hash := range hashes {
+		has[i] = r.Has(hash)
+	}
+}
+
+// place returns the word of a hash, and the first of its two bits there.
+func (r *Repeats) place(hash uint64) (word *atomic.Uint64, once uint64) {
+	at, _ := bits.Mul64(hash, uint64(len(r.words)))
+	return &r.words[at], 1 << (hash & 62)
 }

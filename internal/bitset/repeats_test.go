@@ -8,7 +8,7 @@ import (
 
 func TestWhatWasAddedAgainIsARepeatAndLittleElse(t *testing.T) {
 	const n = leastHashes
-	r, rng := NewRepeats(n, 0), rand.New(rand.NewPCG(1, 2))
+	r, rng := RepeatsAmong(n, 0), rand.New(rand.NewPCG(1, 2))
 	hashes := make([]uint64, n)
 	for i := range hashes {
 		hashes[i] = rng.Uint64()
@@ -17,14 +17,14 @@ func TestWhatWasAddedAgainIsARepeatAndLittleElse(t *testing.T) {
 	var workers sync.WaitGroup
 	for _, part := range [][]uint64{hashes[:n/2], hashes[n/2:], twice} {
 		workers.Go(func() {
-			for _, h := range part {
-				r.Add(h)
-			}
+			r.AddAll(part)
 		})
 	}
 	workers.Wait()
-	for _, h := range twice {
-		if !r.Has(h) {
+	has := make([]bool, len(twice))
+	r.HasAll(twice, has)
+	for i, h := range twice {
+		if !has[i] || !r.Has(h) {
 			t.Fatalf("%x was added twice and is no repeat", h)
 		}
 	}
@@ -45,7 +45,7 @@ func TestWhereThereIsNoRoomNoRepeatsAreLookedFor(t *testing.T) {
 		memory int64
 		bytes  int // 0: none
 	}{{leastHashes - 1, 0, 0}, {leastHashes, 0, 1 << 17}, {leastHashes, 1 << 16, 1 << 16}, {leastHashes, 1 << 13, 0}, {1 << 30, 0, 0}, {1 << 28, 0, 1 << 26}} {
-		r, bytes := NewRepeats(c.hashes, c.memory), 0
+		r, bytes := RepeatsAmong(c.hashes, c.memory), 0
 		if r != nil {
 			bytes = 8 * len(r.words)
 		}

@@ -73,7 +73,7 @@ func (o *Options) findRepeats(ctx context.Context) (*bitset.Repeats, error) {
 	if o.BySet {
 		return nil, nil
 	}
-	again := bitset.NewRepeats(o.Table.Docs, o.Space.Share(16))
+	again := bitset.RepeatsAmong(o.Table.Docs, o.Space.Share(16))
 	if again == nil {
 		return nil, nil
 	}

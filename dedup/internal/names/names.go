@@ -60,7 +60,7 @@ func Unique(ctx context.Context, space *scratch.Space, t *doctable.Table, policy
 
 // nameHashes sorts the hashes of names that other documents may have (Value: the document).
 func (s *search) nameHashes(ctx context.Context, places bool) (*extsort.Sorted, error) {
-	again := bitset.NewRepeats(s.table.Docs, s.space.Share(16))
+	again := bitset.RepeatsAmong(s.table.Docs, s.space.Share(16))
 	if again != nil {
 		err := s.eachName(ctx, places, func(_ int, hash uint64, _ uint32) error {
 			again.Add(hash)
