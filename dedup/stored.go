@@ -13,9 +13,8 @@ import (
 	"github.com/alike-dev/alike/internal/stdio"
 )
 
-// Stored fingerprints are records with these fields, or columns.
+// Stored fingerprints are records with these fields, or columns, and one for the scheme of the signature.
 const (
-	SchemeField    = read.SchemeField    // recipe.Recipe.Signature
 	SignatureField = read.SignatureField // the signature in the form that the scheme stores, in base64 or hexadecimal
 	IDBytesField   = read.IDBytesField   // of an id that is not UTF-8, in base64
 )
@@ -62,7 +61,7 @@ func peek(ctx context.Context, s corpus.Source, o corpus.Options) (line string, 
 	if o.TextField == "" {
 		o.TextField = SignatureField
 	}
-	o.Fields, o.BlockSize, o.MaxRecord = []string{SchemeField, noText}, peekBytes/16, peekBytes
+	o.Fields, o.BlockSize, o.MaxRecord = []string{read.SchemeField, noText}, peekBytes/16, peekBytes
 	file, err := corpus.Open(ctx, s, o)
 	if err != nil {
 		return "", false

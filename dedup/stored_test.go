@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/read"
 	"github.com/alike-dev/alike/exlsh"
 	"github.com/alike-dev/alike/internal/shareddata"
 	"github.com/alike-dev/alike/internal/testsize"
@@ -37,7 +38,7 @@ func fingerprints(t testing.TB, c Config) []byte {
 	var b bytes.Buffer
 	lines := json.NewEncoder(&b)
 	if _, err := Sketch(t.Context(), of, func(f Fingerprint) error {
-		record := map[string]any{"id": string(f.ID), SchemeField: r.Signature(), SignatureField: base64.StdEncoding.EncodeToString(f.Packed)}
+		record := map[string]any{"id": string(f.ID), read.SchemeField: r.Signature(), SignatureField: base64.StdEncoding.EncodeToString(f.Packed)}
 		if len(f.ID)%2 == 0 {
 			record[SignatureField] = hex.EncodeToString(f.Packed)
 		}

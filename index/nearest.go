@@ -10,17 +10,17 @@ import (
 	"github.com/alike-dev/alike/recipe"
 )
 
-// MostCompared is up to how many documents Nearest compares all of them.
-const MostCompared = 1000
+// mostCompared is up to how many documents Nearest compares all of them.
+const mostCompared = 1000
 
 // Nearest returns the document of a slot below before that is the most similar to a text by what the recipe compares,
-// however little that is; of equally similar ones the earliest. Of more than MostCompared documents it compares those
+// however little that is; of equally similar ones the earliest. Of more than mostCompared documents it compares those
 // that share a key with the text, and all is false. found is false if there is none, or none with anything in common.
 // accepts may be nil. Cost: O(length) for each document that is compared.
 func (s *Searcher) Nearest(query []byte, before uint64, accepts func(columns [][]byte) bool) (m Match, all, found bool, err error) {
 	x, v := s.x, s.x.view.Load()
 	r := keytable.Range{First: v.First, Next: min(v.Next, before)}
-	all = r.Next <= r.First || r.Next-r.First <= MostCompared
+	all = r.Next <= r.First || r.Next-r.First <= mostCompared
 	made := s.maker.Make(query)
 	if made.Features == 0 || r.First >= r.Next {
 		return m, all, false, nil

@@ -25,8 +25,8 @@ const (
 	FNV1aListing Hash = "fnv1a-listing"
 )
 
-// BottomKBits is the width of the hashes of a bottom-k scheme when none is given.
-const BottomKBits = 64
+// bottomKBits is the width of the hashes of a bottom-k scheme when none is given.
+const bottomKBits = 64
 
 // BottomK returns the scheme of the 1 ≤ k ≤ 65536 smallest distinct hashes of 32 or 64
 // bits. The seed is for XXH3; for FNV-1a, which has none, it must be 0.

@@ -176,7 +176,7 @@ func ParseScheme(line string) (Scheme, error) {
 	}
 	p := parameters{k: DefaultK, bits: DefaultBits, seed: DefaultSeed, family: MultiplyShift, hash: XXH3}
 	if name == "bottomk" {
-		p.bits = BottomKBits
+		p.bits = bottomKBits
 	}
 	seen := map[string]bool{}
 	for _, f := range fields[1:] {

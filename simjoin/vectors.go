@@ -8,10 +8,10 @@ import (
 	"github.com/alike-dev/alike/measure"
 )
 
-// MaxSquare bounds the sum of the squared weights of a vector. Sums of products of two
+// maxSquare bounds the sum of the squared weights of a vector. Sums of products of two
 // vectors' weights then stay below it too (Cauchy-Schwarz), and measure.Threshold is
 // exact for them: 1000 features may weigh up to 2²⁶ each, and a million 2²¹.
-const MaxSquare = 1 << 62
+const maxSquare = 1 << 62
 
 // Vector is a weighted set of a collection with its own dictionary: features are small
 // numbers, ascending without repeats, each with its weight, at least 1. See Weighted for
@@ -80,7 +80,7 @@ type Vectors struct {
 
 // Append copies a vector to the collection. It fails, and adds nothing, if the slices
 // differ in length, features do not ascend, a weight is 0, or the sum of the squared
-// weights exceeds MaxSquare. A vector without features is similar to nothing.
+// weights exceeds maxSquare. A vector without features is similar to nothing.
 func (v *Vectors) Append(features, weights []uint32) error {
 	if err := checkVector(features, weights); err != nil {
 		return err
@@ -105,7 +105,7 @@ func checkVector(features, weights []uint32) error {
 			return fmt.Errorf("simjoin: feature %d after %d: features must ascend", f, features[i-1])
 		}
 		sum, carry := bits.Add64(square, w*w, 0)
-		if carry != 0 || sum > MaxSquare {
+		if carry != 0 || sum > maxSquare {
 			return fmt.Errorf("simjoin: the squared weights of %d features exceed 2^62: use smaller weights", len(features))
 		}
 		square = sum

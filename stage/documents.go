@@ -52,7 +52,7 @@ func EachDocument(block []byte, plan uint64, visit func(d *Document) error) erro
 		}
 		if n := words[1] >> documentFields; n > 0 {
 			d.Row = uint64(uint32(d.Position)) + 1 // an engine packs usable records only
-			if n > MaxColumns {
+			if n > maxColumns {
 				return errParts
 			}
 			d.Fields = make([][]byte, n)

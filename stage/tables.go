@@ -52,7 +52,7 @@ const (
 
 func (j *Tables) validate(dedup bool) error {
 	switch {
-	case j == nil || len(j.Columns) == 0 || len(j.Columns) > MaxColumns:
+	case j == nil || len(j.Columns) == 0 || len(j.Columns) > maxColumns:
 		return errors.New("a join without columns to compare")
 	case j.Rule == nil && j.Measure != measure.Cosine && j.Measure != measure.WeightedJaccard:
 		return fmt.Errorf("a join by %v", j.Measure)
@@ -85,8 +85,8 @@ func (j *Tables) validate(dedup bool) error {
 	return err
 }
 
-// MaxColumns is the largest number of columns that a Join compares.
-const MaxColumns = math.MaxUint16
+// maxColumns is the largest number of columns that a Join compares.
+const maxColumns = math.MaxUint16
 
 // List returns the columns of the list of links.
 func (j *Tables) List() (columns []linklist.Column) {
