@@ -18,6 +18,7 @@ const (
 	perhaps = 0.5
 	noCopy  = 0.45
 	allCopy = 0.8
+	doubt   = (noCopy + allCopy) / 2
 )
 
 // cut is a way of cutting texts into features.

@@ -18,7 +18,8 @@ const (
 
 	block      = 96 // characters of a block
 	blocksMin  = 8  // blocks of a shorter text, if they then have
-	blockMin   = 16 // characters or more
+	blockMin   = 32 // characters or more
+	blocksTell = 6  // a text of fewer blocks shares most of them with others that are made alike: it is doubtful
 	hitShare   = 10 // a block is in the other text if that has one in so many of its rare runs
 	voteThin   = 4  // one run in so many votes for a pair,
 	votesLeast = 6  // and a pair with so many votes is looked at,
@@ -175,6 +176,9 @@ func (w *witness) look(ctx context.Context, pairs []pair, threads int) error {
 			hitsA, hitsB = zeros(hitsA, len(w.blocks[p.a])), zeros(hitsB, len(w.blocks[p.b]))
 			hits(w.runs[p.a], w.runs[p.b], hitsA, hitsB)
 			p.cover = max(covered(hitsA, w.blocks[p.a]), covered(hitsB, w.blocks[p.b]))
+			if min(len(hitsA), len(hitsB)) < blocksTell {
+				p.cover = min(p.cover, doubt)
+			}
 		}
 	})
 }
