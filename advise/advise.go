@@ -29,6 +29,7 @@ import (
 type Options struct {
 	Wrong   float64 // largest share of pairs that have nothing in common but chance, above 0 and below 1; 0: DefaultWrong
 	Threads int     // at least 1
+	Banded  bool    // only recipes whose pairs bands find, as collections that grow need
 }
 
 // DefaultWrong is the share of pairs by chance that is accepted unless another one is asked for.

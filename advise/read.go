@@ -82,24 +82,29 @@ type reader struct {
 	o         corpus.Options
 	parser    *corpus.Parser
 	skip      func(*corpus.Problem) error
-	blocks    int // seen,
-	taken     int // and read
+	blocks    int   // seen,
+	taken     int   // and read
+	next      int64 // block of the source that was not seen
 	name      []byte
 }
 
-// wants chooses blocks by their place alone. A text file is one block.
+// wants chooses blocks by their place alone, and counts each once. A text file is one block.
 func (r *reader) wants(source int, seq int64) bool {
-	r.blocks++
-	if r.share < 1 && float64(hashing.Mix(place(source, seq))>>11)*0x1p-53 >= r.share {
-		return false
+	wanted := r.share == 1 || float64(hashing.Mix(place(source, seq))>>11)*0x1p-53 < r.share
+	if seq >= r.next {
+		r.next = seq + 1
+		r.blocks++
+		if wanted {
+			r.taken++
+		}
 	}
-	r.taken++
-	return true
+	return wanted
 }
 
 func place(source int, seq int64) uint64 { return uint64(source)<<40 ^ uint64(seq) }
 
 func (r *reader) read(ctx context.Context, number int, s corpus.Source) error {
+	r.next = 0
 	whole := s.Format == corpus.Text
 	if whole && !r.wants(number, 0) {
 		return nil

@@ -40,6 +40,7 @@ var (
 // F-measure with precisionWeight for beta.
 const (
 	steps           = 100
+	stepsLeast      = 5 // bands find what is less alike only with more components than signatures have
 	precisionWeight = 0.5
 	asGood          = 0.005 // of recipes that are better by less, the one that costs least is taken
 )
@@ -65,6 +66,9 @@ func rowsOf(ctx context.Context, s *Sample, pairs []pair, o Options) ([]Row, err
 			features += len(set)
 		}
 		for _, m := range measures {
+			if o.Banded && m.ByParts() {
+				continue
+			}
 			t := tally{
 				chance:   newChance(sets, pairs, m, s.Distinct),
 				features: float64(features) * s.Distinct / float64(max(len(sets), 1)), distinct: s.Distinct,
@@ -154,7 +158,7 @@ func probability(cover float64) float64 {
 
 // best returns the row at the best of the thresholds.
 func (t *tally) best(r Recipe, most float64) (best Row) {
-	for at := steps - 1; at > 0; at-- {
+	for at := steps - 1; at >= stepsLeast; at-- {
 		r.Threshold = float64(at) / steps
 		if row := t.row(r, most); at == steps-1 || byMerit(row, best) < 0 {
 			best = row

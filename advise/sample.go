@@ -15,8 +15,8 @@ import (
 const (
 	documentsMost = 6000
 	bytesMost     = 8 << 20
-	bytesLeast    = 256 << 10
-	memoryEach    = 64
+	bytesLeast    = 128 << 10
+	memoryEach    = 96
 	textMost      = 16 << 10
 )
 

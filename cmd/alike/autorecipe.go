@@ -15,8 +15,9 @@ import (
 
 // autoRecipe is --recipe auto: a sample of the inputs says what is alike.
 type autoRecipe struct {
-	word  choice
-	wrong float64
+	word   choice
+	wrong  float64
+	banded bool   // for a collection that grows
 	told  string // what the sample says; "": it was not asked
 }
 
@@ -61,7 +62,7 @@ func (f *autoRecipe) apply(cmd *cobra.Command, c *alike.Config, threads int) err
 	if c.Fingerprints || !ok || !both {
 		return usagef("--recipe auto needs texts, and INPUT is fingerprints, which say how they were made: leave it out")
 	}
-	a, err := adviseOn(cmd.Context(), c.Inputs, adviceOptions{corpus: c.Corpus, again: true, memory: c.Memory, wrong: f.wrong, threads: threads})
+	a, err := adviseOn(cmd.Context(), c.Inputs, adviceOptions{corpus: c.Corpus, again: true, memory: c.Memory, banded: f.banded, wrong: f.wrong, threads: threads})
 	if err != nil {
 		return err
 	}

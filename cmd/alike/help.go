@@ -46,7 +46,7 @@ var common = map[string]string{
 	"join":        "output with json left-id right-id against-links threshold precision match field model probability truth explain memory quiet",
 	"entities":    "output json unique id-field field precision threshold model summary explain format on-error threads memory quiet",
 	"stream":      "duplicates tag format text-field id-field time-field threshold scheme distance ngram window late state memory metrics quiet",
-	"index build": "json format text-field id-field time-field measure threshold ngram tokens keep columns containment keys memory threads quiet",
+	"index build": "json format text-field id-field time-field recipe threshold ngram tokens keep columns containment keys memory threads quiet",
 	"check":       "among index threshold top passages add id ngram tokens format text-field id-field skipped memory threads quiet",
 	"sketch":      "output hex format text-field id-field measure scheme seed ngram tokens normalize stop-words memory threads work quiet",
 	"tune":        "json format text-field id-field measure threshold wrong recall hashes bits on-error threads memory quiet",

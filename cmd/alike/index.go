@@ -138,6 +138,7 @@ func newIndexBuild() *cobra.Command {
 	cmd.Flags().IntVar(&containment, "containment", 0, "make about one of so many shingles a key, to find paragraphs in long texts at once, such as 4; 0: none")
 	cmd.Flags().StringVar(&columns, "columns", "", "fields or columns to store with the documents, separated by commas")
 	cmd.Flags().StringVar(&timeField, "time-field", "", "field or column with the time of a document")
+	f.auto.add(cmd.Flags())
 	f.add(cmd.Flags(), true)
 	f.input.addJSON(cmd.Flags())
 	cmd.Flags().BoolVar(&verbose, "verbose", false, "say where the keys of documents are stored, and why")

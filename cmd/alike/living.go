@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -14,6 +15,7 @@ import (
 // in it, and how to read records.
 type livingFlags struct {
 	corpusFlags
+	auto autoRecipe // of commands that have inputs to look at
 	keys choice
 }
 
@@ -35,9 +37,19 @@ func (f *livingFlags) add(flags *pflag.FlagSet, chosen bool) {
 
 // options builds the options of an index, and the configuration of reading.
 func (f *livingFlags) options(cmd *cobra.Command, inputs []string) (index.Options, alike.Config, error) {
+	if err := f.auto.check(cmd); err != nil {
+		return index.Options{}, alike.Config{}, err
+	}
 	c, err := f.config(cmd, inputs)
 	if err != nil {
 		return index.Options{}, c, err
+	}
+	f.auto.banded = true
+	if err := f.auto.apply(cmd, &c, f.input.threads); err != nil {
+		return index.Options{}, c, err
+	}
+	if f.auto.told != "" && f.input.talks() {
+		fmt.Fprintf(cmd.ErrOrStderr(), "alike: %s\n", f.auto.told)
 	}
 	o := index.Options{BucketCap: c.BucketCap}
 	if f.keys.value != keysInMemory {

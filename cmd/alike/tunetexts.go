@@ -93,6 +93,7 @@ type adviceOptions struct {
 	again   bool // the inputs are read again after the sample
 	wrong   float64
 	memory  int64
+	banded  bool // see advise.Options
 	skip    func(*corpus.Problem) error
 	threads int // 0: all processors
 }
@@ -109,7 +110,7 @@ func adviseOn(ctx context.Context, inputs []string, o adviceOptions) (*advise.Ad
 	if err != nil {
 		return nil, err
 	}
-	return advise.Of(ctx, s, advise.Options{Wrong: o.wrong, Threads: processors(o.threads)})
+	return advise.Of(ctx, s, advise.Options{Wrong: o.wrong, Threads: processors(o.threads), Banded: o.banded})
 }
 
 // processors returns the number of threads of a flag.

@@ -186,6 +186,8 @@ class IndexOptions(TextOptions, SchemeOptions, PresetOptions, IndexInputOptions,
     containment: int
     columns: str | Sequence[str]
     preset: Literal["broder", "features"] | Fingerprint
+    recipe: Literal["auto"]
+    wrong: float
     measure: Measure
     threshold: float
     distance: int
