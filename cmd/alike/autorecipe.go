@@ -18,7 +18,7 @@ type autoRecipe struct {
 	word   choice
 	wrong  float64
 	banded bool   // for a collection that grows
-	told  string // what the sample says; "": it was not asked
+	told   string // what the sample says; "": it was not asked
 }
 
 func (f *autoRecipe) add(flags *pflag.FlagSet) {
