@@ -39,7 +39,7 @@ func openTables(ctx context.Context, c *Config, keep bool) (*find.Finder, *Resul
 // newFinder returns what finds candidates in tables that are not read yet.
 func newFinder(c *Config) *find.Finder {
 	f := &find.Finder{
-		Tables: &held.Tables{}, Threads: c.Threads, Method: c.search(), WordsFrom: c.limits.many,
+		Tables: &held.Tables{}, Threads: c.Threads, Method: c.search(), WordsFrom: c.limits.many, AlsoKeys: c.Candidates == "" && c.Threshold == 0,
 		Memory: memory.New(c.Work, c.Memory, c.Threads), Steps: &steps.Keeper{},
 	}
 	if c.bySimilarity() {

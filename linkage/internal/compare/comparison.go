@@ -1,6 +1,10 @@
 package compare
 
-import "github.com/alike-dev/alike/linkage/internal/closeness"
+import (
+	"cmp"
+
+	"github.com/alike-dev/alike/linkage/internal/closeness"
+)
 
 // Level is the similarity of two values, or of two records, in steps: 0 if one is missing, 1…10 for tenths of
 // the similarity from 0 on, and equal for the same tokens in any order. Equal values of a column have, by their
@@ -82,6 +86,25 @@ func (c *Comparison) Take(from *Comparison, i int) {
 	c.Pairs = append(c.Pairs, from.Pairs[i])
 	c.Levels = append(c.Levels, from.Of(i)...)
 	c.Wholes = append(c.Wholes, from.Wholes[i])
+}
+
+// Order orders pairs by the left record, then by the right one.
+func Order(p, q Pair) int { return cmp.Or(cmp.Compare(p.A, q.A), cmp.Compare(p.B, q.B)) }
+
+// Merge returns the candidates of two comparisons of the same tables, both of which are in order, in order. O(candidates).
+func Merge(x, y *Comparison) *Comparison {
+	all := x.Without()
+	i := 0
+	for j, p := range y.Pairs {
+		for ; i < len(x.Pairs) && Order(x.Pairs[i], p) < 0; i++ {
+			all.Take(x, i)
+		}
+		all.Take(y, j)
+	}
+	for ; i < len(x.Pairs); i++ {
+		all.Take(x, i)
+	}
+	return all
 }
 
 // Agreement returns the mean similarity of the columns in which both records of a pair have a value.

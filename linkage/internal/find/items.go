@@ -117,27 +117,34 @@ func (t *Finder) byKeys(v *Vocabulary) candidates.KeysConfig {
 	return candidates.KeysConfig{Items: v.count, Threads: t.Threads, Memory: t.Memory.Sorting(), Dir: t.Memory, Keep: t.Steps.Names()}
 }
 
-// sharing returns the pairs that share keys. An earlier process may have found them.
-func (t *Finder) sharing(ctx context.Context, v *Vocabulary) (*candidates.Pairs, error) {
+// sharing returns the pairs that share keys, which so many records are expected to have by chance; 0: the default. An
+// earlier process may have found them.
+func (t *Finder) sharing(ctx context.Context, v *Vocabulary, expected float64) (*candidates.Pairs, error) {
 	return t.once(ctx, t.search(0), "pairs-0", func() (*candidates.Pairs, error) {
-		k := t.byKeys(v)
-		k.Frequencies, k.Unfiltered = v.frequencies, t.Method.Unfiltered
-		for side, table := range t.All() {
-			k.Others[side] = t.windowKeys(table, nil)
-		}
 		t.Summary = candidates.Summary{Method: candidates.ByKeys, Searched: int64(t.Records[0] + t.Records[1])}
-		var right candidates.Items
-		if t.Right != nil {
-			right = t.ofSide(1, v)
-		}
-		return candidates.Keys(ctx, k, t.ofSide(0, v), right)
+		return t.byKeysOfAll(ctx, v, expected)
 	})
 }
 
-// Sharing returns the pairs that share keys, which are known already if a table is not held whole.
-func (t *Finder) Sharing(ctx context.Context, v *Vocabulary) (*candidates.Pairs, error) {
+// byKeysOfAll finds the pairs that share keys, among all records.
+func (t *Finder) byKeysOfAll(ctx context.Context, v *Vocabulary, expected float64) (*candidates.Pairs, error) {
+	k := t.byKeys(v)
+	k.Expected, k.Frequencies, k.Unfiltered = expected, v.frequencies, t.Method.Unfiltered
+	for side, table := range t.All() {
+		k.Others[side] = t.windowKeys(table, nil)
+	}
+	var right candidates.Items
+	if t.Right != nil {
+		right = t.ofSide(1, v)
+	}
+	return candidates.Keys(ctx, k, t.ofSide(0, v), right)
+}
+
+// Sharing returns the pairs that share keys, which so many records are expected to have by chance; 0: the default. They are
+// known already if a table is not held whole.
+func (t *Finder) Sharing(ctx context.Context, v *Vocabulary, expected float64) (*candidates.Pairs, error) {
 	if t.Sieved == nil {
-		return t.sharing(ctx, v)
+		return t.sharing(ctx, v, expected)
 	}
 	if !t.Method.Unfiltered {
 		t.Summary.Dropped = int64(t.Records[0] + t.Records[1] - t.Left.Rows() - t.Right.Rows())

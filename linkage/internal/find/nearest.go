@@ -32,6 +32,7 @@ type Finder struct {
 	*held.Tables
 	Threads   int
 	Method    candidates.Config // how similar records are found
+	AlsoKeys  bool              // the pairs that share keys are candidates beside the most similar records
 	WordsFrom int               // number of records above which similarity is that of words only: grams cost ten times as much
 	Memory    *memory.Memory
 	Steps     *steps.Keeper
@@ -71,6 +72,20 @@ func (t *Finder) Nearest(ctx context.Context, whole *compare.Records, k int) (_ 
 		others = &someRecords{Table: t.Right}
 	}
 	return t.withClose(ctx, t.search(k), found, &someRecords{Table: t.Left}, others)
+}
+
+// SharingToo returns the pairs that share keys, for candidates beside the k most similar records of each: of many records that
+// are equally similar, as people of one home, those that share what is rare are not left out. The more candidates a record
+// has, the more of them may share a key by chance. It returns nil if the method of finding candidates was chosen.
+func (t *Finder) SharingToo(ctx context.Context, k int) (*candidates.Pairs, error) {
+	if !t.AlsoKeys {
+		return nil, nil
+	}
+	v, err := t.Vocabulary(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return t.byKeysOfAll(ctx, v, candidates.DefaultExpected*float64(k)/FirstK)
 }
 
 // BySimilarity tells whether candidates are found by a least similarity.

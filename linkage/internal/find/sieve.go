@@ -133,7 +133,7 @@ func (s *Sieve) find(ctx context.Context, found *Sieved) (rows RowSet, err error
 	if found.Own, err = s.ClosestTo(ctx, v, s.Some(side, s.Own), side, side); err != nil {
 		return nil, err
 	}
-	if found.pairs, err = s.sharing(ctx, v); err != nil {
+	if found.pairs, err = s.sharing(ctx, v, 0); err != nil {
 		return nil, err
 	}
 	rows = newRowSet(s.Rows)

@@ -3,6 +3,7 @@ package judge
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/alike-dev/alike/candidates"
@@ -114,12 +115,35 @@ func (e *Examiner) findMany(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	pairs, err := e.finder.Sharing(ctx, v)
+	pairs, err := e.finder.Sharing(ctx, v, e.mayExpect())
 	if err != nil {
 		return err
 	}
 	return e.examine(ctx, pairs, "-0")
 }
+
+// mayExpect returns how many records may be expected to share a key by chance: as many as a record has matches in the sample, if
+// these are several; else the default, 0. Where records have many matches, what all of them share is too frequent for a key
+// that one record has by chance.
+func (e *Examiner) mayExpect() float64 {
+	if e.OnePartner {
+		return 0
+	}
+	degree := degrees(e.Sample, e.Sampled)
+	sum, n := 0.0, 0.0
+	for _, d := range degree {
+		if d > 0.5 {
+			sum, n = sum+d, n+1
+		}
+	}
+	if mean := sum / max(n, 1); mean >= severalMatches {
+		return mean
+	}
+	return 0
+}
+
+// severalMatches is the number of matches of a record that are several.
+const severalMatches = 3
 
 // findFew finds and examines the candidates of few records.
 func (e *Examiner) findFew(ctx context.Context) error {
@@ -133,31 +157,68 @@ func (e *Examiner) findFew(ctx context.Context) error {
 			return err
 		}
 		if e.OnePartner || k >= find.LastK || e.finder.Summary.Method != candidates.TopK {
-			return nil
+			return e.findSharing(ctx, k)
 		}
 		if err := e.Judge(ctx); err != nil {
 			return err
 		}
 		if !crowded(e.Found, e.Probability, k) {
-			return nil
+			return e.findSharing(ctx, k)
 		}
 	}
 }
 
-// crowded tells whether some records have so many matches among their k candidates that they may have more.
-func crowded(c *compare.Comparison, probability []float64, k int) bool {
-	degree := make([]float64, max(c.Left, c.Right))
-	full := 0
-	for i, p := range c.Pairs {
-		degree[p.A] += probability[i]
-		if c.Right == 0 {
-			degree[p.B] += probability[i]
+// findSharing adds the candidates that share keys, and are not among the k most similar ones. The model is not learned from
+// them: agreement in what makes keys would say too little.
+func (e *Examiner) findSharing(ctx context.Context, k int) (err error) {
+	pairs, err := e.finder.SharingToo(ctx, k)
+	if err != nil || pairs == nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, pairs.Close()) }()
+	var others []compare.Pair
+	at, found := 0, e.Found.Pairs
+	for p, err := range find.Each(ctx, pairs) {
+		if err != nil {
+			return err
+		}
+		other := compare.Pair{A: p.A, B: p.B}
+		for at < len(found) && compare.Order(found[at], other) < 0 {
+			at++
+		}
+		if (at == len(found) || found[at] != other) && !e.Sources.Same(p.A, p.B) {
+			others = append(others, other)
 		}
 	}
+	more, err := e.Compare(ctx, e.Matchers, others)
+	if err != nil {
+		return err
+	}
+	e.Candidates += len(others)
+	e.Found = compare.Merge(e.Found, more)
+	return e.mayHold()
+}
+
+// crowded tells whether some records have so many matches among their k candidates that they may have more.
+func crowded(c *compare.Comparison, probability []float64, k int) bool {
+	degree := degrees(c, probability)
+	full := 0
 	for _, d := range degree {
 		if d > 0.7*float64(k) {
 			full++
 		}
 	}
 	return full*100 > len(degree)
+}
+
+// degrees returns the number of matches to be expected of each record, of a left one if there are two tables.
+func degrees(c *compare.Comparison, probability []float64) []float64 {
+	degree := make([]float64, max(c.Left, c.Right))
+	for i, p := range c.Pairs {
+		degree[p.A] += probability[i]
+		if c.Right == 0 {
+			degree[p.B] += probability[i]
+		}
+	}
+	return degree
 }
