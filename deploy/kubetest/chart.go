@@ -1,18 +1,34 @@
 package kubetest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 
-	"helm.sh/helm/v3/pkg/chart/loader"
-	"helm.sh/helm/v3/pkg/chartutil"
-	"helm.sh/helm/v3/pkg/engine"
 	"sigs.k8s.io/yaml"
 )
+
+const (
+	chartFolder = "../helm/alike"
+	release     = "alike"
+)
+
+// helm runs Helm on the cluster and returns what it prints.
+func (c *cluster) helm(ctx context.Context, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, os.Getenv("KUBETEST_HELM"), args...)
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+filepath.Join(c.dir, kubeconfigName), "HELM_CACHE_HOME="+c.dir, "HELM_CONFIG_HOME="+c.dir, "HELM_DATA_HOME="+c.dir)
+	var out, problems bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &problems
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("helm %s: %w: %s%s", args[0], err, problems.Bytes(), out.Bytes())
+	}
+	return out.String(), nil
+}
 
 // A manifest is an object that a chart installs.
 type manifest struct {
@@ -20,62 +36,35 @@ type manifest struct {
 	content []byte
 }
 
-// render returns what Helm would install of a chart with some values, in YAML, beside its defaults.
-func render(dir, release, values string) (all []manifest, err error) {
-	chart, err := loader.Load(dir)
+// manifests returns what Helm would install of the chart with the values of a file beside its defaults.
+func (c *cluster) manifests(ctx context.Context, values string) (all []manifest, err error) {
+	out, err := c.helm(ctx, "template", release, chartFolder, "--values", values, "--kube-version", "1.34.4")
 	if err != nil {
 		return nil, err
 	}
-	set, err := chartutil.ReadValues([]byte(values))
-	if err != nil {
-		return nil, err
-	}
-	about := chartutil.ReleaseOptions{Name: release, Namespace: namespace, Revision: 1, IsInstall: true}
-	full, err := chartutil.ToRenderValues(chart, set, about, chartutil.DefaultCapabilities) // by the schema too
-	if err != nil {
-		return nil, err
-	}
-	files, err := engine.Render(chart, full)
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if !strings.HasSuffix(name, ".yaml") {
+	for _, content := range strings.Split("\n"+out, "\n---\n") {
+		var of struct {
+			Kind     string
+			Metadata struct{ Name string }
+		}
+		if err := yaml.Unmarshal([]byte(content), &of); err != nil {
+			return nil, err
+		}
+		if of.Kind == "" {
 			continue
 		}
-		for _, content := range strings.Split(files[name], "\n---\n") {
-			var of struct {
-				Kind     string
-				Metadata struct{ Name string }
-			}
-			if err := yaml.Unmarshal([]byte(content), &of); err != nil {
-				return nil, fmt.Errorf("%s: %w", name, err)
-			}
-			if of.Kind == "" {
-				continue
-			}
-			if groups[of.Kind] == "" {
-				return nil, fmt.Errorf("%s: kind %s is none that is known here", name, of.Kind)
-			}
-			all = append(all, manifest{pathOf(of.Kind, of.Metadata.Name), []byte(content)})
+		if groups[of.Kind] == "" {
+			return nil, fmt.Errorf("kind %s is none that is known here", of.Kind)
 		}
+		all = append(all, manifest{pathOf(of.Kind, of.Metadata.Name), []byte(content)})
 	}
 	return all, nil
 }
 
-// install applies a chart. Before that the server is asked whether it would take every object; dry leaves it at that.
-func install(ctx context.Context, a *api, all []manifest, dry bool) error {
-	var refused error
+// taken is an error unless the server would take all objects. Nothing is changed.
+func (c *cluster) taken(ctx context.Context, all []manifest) (refused error) {
 	for _, m := range all {
-		refused = errors.Join(refused, a.apply(ctx, m.path, m.content, true))
+		refused = errors.Join(refused, c.apply(ctx, m.path, m.content, true))
 	}
-	if refused != nil || dry {
-		return refused
-	}
-	for _, m := range all {
-		if err := a.apply(ctx, m.path, m.content, false); err != nil {
-			return err
-		}
-	}
-	return nil
+	return refused
 }

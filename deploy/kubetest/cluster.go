@@ -30,7 +30,10 @@ func freePort() (string, error) {
 	return port, err
 }
 
-const token = "kubetest"
+const (
+	token          = "kubetest"
+	kubeconfigName = "kubeconfig"
+)
 
 // startCluster starts the parts of a program in a folder and waits until the API answers. After an error nothing runs.
 func startCluster(ctx context.Context, program, dir string) (c *cluster, err error) {
@@ -46,10 +49,10 @@ func startCluster(ctx context.Context, program, dir string) (c *cluster, err err
 			c.stop()
 		}
 	}()
-	kubeconfig := filepath.Join(dir, "kubeconfig")
+	kubeconfig := filepath.Join(dir, kubeconfigName)
 	for name, content := range map[string]string{
 		"tokens": token + ",admin,admin,system:masters\n",
-		"kubeconfig": fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"c","contexts":[{"name":"c","context":{"cluster":"c","user":"u"}}],
+		kubeconfigName: fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"c","contexts":[{"name":"c","context":{"cluster":"c","user":"u"}}],
 "clusters":[{"name":"c","cluster":{"server":%q,"insecure-skip-tls-verify":true}}],"users":[{"name":"u","user":{"token":%q}}]}`, c.url, token),
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {

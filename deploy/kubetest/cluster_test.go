@@ -60,6 +60,7 @@ type scene struct {
 	nodes                  []*node
 	stateless, collections *proxy
 	statelessURL, dataURL  string
+	values                 string // file of the chart's values
 }
 
 // say tells what has happened, with the seconds since the start.
@@ -131,10 +132,14 @@ func (s *scene) installChart(ctx context.Context) {
 	s.must(s.post(ctx, groups["Secret"], core.Secret{ObjectMeta: meta.ObjectMeta{Name: "keys"}, StringData: map[string]string{
 		"stateless": readToken + " read *\n", "collections": writeToken + " admin *\n", "metrics": readToken,
 	}}))
-	all, err := render("../helm/alike", "alike", values)
+	s.values = filepath.Join(s.dir, "values.yaml")
+	s.must(os.WriteFile(s.values, []byte(values), 0o600))
+	_, err := s.helm(ctx, "lint", "--strict", "--values", s.values, chartFolder)
 	s.must(err)
-	// The rules of the Prometheus operator are there a moment after they were made.
-	s.must(until(ctx, time.Minute, "the chart is taken", func() error { return install(ctx, s.api, all, true) }))
+	all, err := s.manifests(ctx, s.values)
+	s.must(err)
+	// The kinds of the Prometheus operator are there a moment after they were made.
+	s.must(until(ctx, time.Minute, "the chart is taken", func() error { return s.taken(ctx, all) }))
 	wrong := 0
 	for _, m := range all {
 		m.content = []byte(strings.Replace(string(m.content), "spec:\n", "spec:\n  misspelt: 1\n", 1))
@@ -145,8 +150,9 @@ func (s *scene) installChart(ctx context.Context) {
 	if wrong != len(all)-1 { // the dashboard has no spec
 		s.Errorf("%d of %d objects are refused when they are misspelt", wrong, len(all))
 	}
-	s.must(install(ctx, s.api, all, false))
-	s.say("%d objects of the chart taken with fieldValidation=Strict, %d refused with a misspelt field", len(all), wrong)
+	_, err = s.helm(ctx, "install", release, chartFolder, "--values", s.values)
+	s.must(err)
+	s.say("helm install: %d objects of the chart taken with fieldValidation=Strict, %d refused with a misspelt field", len(all), wrong)
 	s.must(until(ctx, 3*time.Minute, "pods are ready", func() error { return s.areReady(2, 1) }))
 	s.say("2 stateless pods and 1 of collections are ready")
 }

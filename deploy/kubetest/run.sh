@@ -11,9 +11,10 @@ trap 'rm -rf "$tmp"' EXIT
 version=v1.34.4 operator=github.com/prometheus-operator/prometheus-operator@v0.85.0
 in=k8s.io/component-base/version
 (cd parts && go build -ldflags "-s -w -X $in.gitVersion=$version -X $in.gitMajor=1 -X $in.gitMinor=34" -o "$tmp/parts" .)
+GOBIN=$tmp go install helm.sh/helm/v3/cmd/helm@v3.22.0
 (cd ../.. && GOFLAGS='' go run ./deploy/image -o "$tmp/image")
 umoci unpack --image "$tmp/image:latest" "$tmp/bundle"
 crds=$(go mod download -json "$operator" | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')/example/prometheus-operator-crd
-export KUBETEST_PARTS=$tmp/parts KUBETEST_BUNDLE=$tmp/bundle
+export KUBETEST_PARTS=$tmp/parts KUBETEST_HELM=$tmp/helm KUBETEST_BUNDLE=$tmp/bundle
 export KUBETEST_CRDS="$crds/monitoring.coreos.com_servicemonitors.yaml $crds/monitoring.coreos.com_prometheusrules.yaml"
 go test -count=1 -timeout 20m -run TestCluster -v .
