@@ -10,3 +10,10 @@ type Cluster = entities.Cluster
 
 // Entities are the clusters of one table. Right, RightAlone, Pairs and Matches are expected numbers of pairs.
 type Entities = entities.Result
+
+// Reasons why two records that are likely one thing share no cluster.
+const (
+	BySource  = entities.BySource
+	ByVerdict = entities.ByVerdict
+	ByOthers  = entities.ByOthers
+)

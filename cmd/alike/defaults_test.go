@@ -60,6 +60,7 @@ var uses = []use{
 	{line: "join left.csv right.csv --idf sketch"},
 	{line: "entities left.csv right.csv"},
 	{line: "entities left.csv right.csv --idf sketch"},
+	{before: "entities left.csv -o known.csv", line: "entities left.csv right.csv --known known.csv --changes changes.csv", made: []string{"known.csv", "changes.csv"}},
 	{before: "join left.csv right.csv --save-config model.json", line: "match model.json right.csv", made: []string{"model.json"}},
 	{line: "learn left.csv right.csv --truth pairs.csv"},
 	{line: "learn left.csv --truth copies.csv"},

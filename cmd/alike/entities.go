@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -27,15 +28,19 @@ is known of their pairs, and not because a chain connects them.
 The output is CSV: table,id,entity,probability, a line for each record, in the order of
 the tables. An entity is named by its least record, by table and id, whatever the order of
 records. Its probability is that of its weakest join; 1 if it has one record only. Nothing is
-removed. --json, or a FILE named .jsonl, has an object a line; .parquet is Parquet.`
+removed. With --known, entities of an earlier output keep their names; new records join
+them, or found others, and changes.csv says what was merged, split or founded, and why. --json, or a FILE named .jsonl, has an object a line; .parquet is Parquet.`
 
 const entitiesExamples = `  alike entities patients.csv visits.csv register.parquet -o entities.csv
+  alike entities a.csv b.csv new.csv --known entities.csv -o now/entities.csv
   alike entities a.csv b.csv c.csv --unique a.csv,c.csv --summary summary.json -o entities.csv`
 
 // entityFlags say how entities are found.
 type entityFlags struct {
 	joinFlags
-	unique []string
+	unique  []string
+	earlier string
+	changes string
 }
 
 func newEntities() *cobra.Command {
@@ -56,6 +61,8 @@ func (f *entityFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVarP(&f.output, "output", "o", "", "`file` for the entities (default: standard output)")
 	flags.StringSliceVar(&f.unique, "unique", nil, "`tables` that have each thing once, separated by commas")
+	flags.StringVar(&f.earlier, "known", "", "`file` of entities of an earlier run: they keep their names, and changes.csv beside the output says what has changed")
+	flags.StringVar(&f.changes, "changes", "", "with --known: `file` for what has changed, CSV (default: changes.csv beside the output)")
 	flags.StringVar(&f.leftID, "id-field", "", "`column` with the ids, in the tables that have it; - numbers the rows (default: id, else the first column of several)")
 	f.match = choose(linkage.All)
 	f.addFields(flags)
@@ -78,7 +85,11 @@ func (f *entityFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	if c.Corpus.Visit, err = keepApart(append(f.writes(), cmp.Or(f.output, "-")), append(f.reads(), args...)); err != nil {
+	if err := f.completeChanges(); err != nil {
+		return err
+	}
+	writes, reads := append(f.writes(), named(f.changes)...), append(f.reads(), named(f.earlier)...)
+	if c.Corpus.Visit, err = keepApart(append(writes, cmp.Or(f.output, "-")), append(reads, args...)); err != nil {
 		return err
 	}
 	if err := f.checkNames(); err != nil {
@@ -88,11 +99,24 @@ func (f *entityFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return err
 	}
+	var known []linkage.EntityOf
+	if f.earlier != "" {
+		if known, err = linkage.ReadEntities(cmd.Context(), f.earlier, corpus.Options{}); err != nil {
+			return fmt.Errorf("--known: %w", err)
+		}
+	}
 	skipped := f.skipping(cmd, &c)
 	defer func() { err = skipped.end(err) }()
 	e, err := alike.FindEntities(cmd.Context(), args, f.unique, c)
 	if err != nil {
 		return err
+	}
+	var changes []alike.EntityChange
+	if f.earlier != "" {
+		changes = e.KeepNames(known, c.Verdicts)
+		if err := writeOutput(cmd, f.changes, func(w io.Writer) error { return writeChanges(w, changes) }); err != nil {
+			return fmt.Errorf("--changes: %w", err)
+		}
 	}
 	if err := writeOutput(cmd, f.output, func(w io.Writer) error { return writeEntities(w, e.Records, format) }); err != nil {
 		return err
@@ -102,6 +126,9 @@ func (f *entityFlags) run(cmd *cobra.Command, args []string) (err error) {
 	}
 	stderr := f.stderr(cmd)
 	tellEntitiesOf(stderr, e)
+	if f.earlier != "" {
+		tellChanges(stderr, changes, f.changes)
+	}
 	if err := f.tellChoices(cmd, stderr, c, e.Join); err != nil {
 		return err
 	}
@@ -109,6 +136,38 @@ func (f *entityFlags) run(cmd *cobra.Command, args []string) (err error) {
 		return errSkipped
 	}
 	return nil
+}
+
+// completeChanges sets where changes are written.
+func (f *entityFlags) completeChanges() error {
+	switch {
+	case f.earlier == "" && f.changes != "":
+		return usagef("--changes is for --known: name a file of entities, or leave --changes out")
+	case f.earlier != "" && f.changes == "" && f.output == "":
+		return usagef("--known writes changes.csv beside the output: name one by -o, or another file by --changes")
+	case f.earlier != "" && f.changes == "":
+		f.changes = filepath.Join(filepath.Dir(f.output), "changes.csv")
+	}
+	return nil
+}
+
+// writeChanges writes what has changed since the known entities.
+func writeChanges(out io.Writer, changes []alike.EntityChange) error {
+	columns := []linklist.Column{{Name: "change"}, {Name: "entity"}, {Name: "other"}, {Name: "why"}}
+	return writeRows(out, columns, corpus.CSV, len(changes), func(i int) []string {
+		c := &changes[i]
+		return []string{string(c.Change), c.Entity, c.Other, c.Why}
+	})
+}
+
+// tellChanges counts what has changed.
+func tellChanges(w io.Writer, changes []alike.EntityChange, file string) {
+	of := map[alike.Change]int{}
+	for _, c := range changes {
+		of[c.Change]++
+	}
+	fmt.Fprintf(w, "since the known entities: %d founded, %d merged, %d split, %d gone; see %s\n",
+		of[alike.Founded], of[alike.Merged], of[alike.Split], of[alike.Gone], fault.Shown(file))
 }
 
 // writeEntities writes which entity each record belongs to.
