@@ -220,7 +220,12 @@ func (v variant) measure(program, rule, work string) {
 		fmt.Print("| | | | ")
 	}
 	took, peak := cost.Of(run.ProcessState)
-	fmt.Printf("| %.1f | %d |\n", took.Seconds(), peak>>20)
+	// A process is told to have at least the peak of the one that began it.
+	more := ""
+	if peak <= cost.PeakMemory() {
+		more = "≤ "
+	}
+	fmt.Printf("| %.1f | %s%d |\n", took.Seconds(), more, peak>>20)
 }
 
 // verdict says a range, and whether it holds the truth, or what lies between two bounds of it: within 0.05, or unknown, as it is

@@ -84,3 +84,23 @@ func TestRejectedPairsOfAClusterCountAgainstItsLinks(t *testing.T) {
 		t.Errorf("precision is expected to be %+v", e.Precision)
 	}
 }
+
+func TestRangesReachToOtherViews(t *testing.T) {
+	probability := []float64{0.99, 0.98, 0.4}
+	links := []int{0, 1}
+	alone := Estimate(links, probability, nil, 0, 0, Held{})
+	e := Estimate(links, probability, [][]float64{{0.2, 0.3, 0.1}}, 0, 0, Held{})
+	if e.Precision.Low != 0.25 || e.Precision.High != alone.Precision.High {
+		t.Errorf("precision %+v, want one from 0.25 to %v", e.Precision, alone.Precision.High)
+	}
+	if e.Precision.Likely != alone.Precision.Likely {
+		t.Errorf("another view changes what is likely to %v", e.Precision.Likely)
+	}
+}
+
+func TestOfLinksAboutWhichNothingIsKnownTheRangeIsWide(t *testing.T) {
+	e := Estimate([]int{0, 1}, []float64{0.45, 0.45}, nil, 0, 0, Held{})
+	if e.Precision.Low > 0.35 || e.Precision.High < 0.55 {
+		t.Errorf("precision %+v of links that are as likely right as wrong", e.Precision)
+	}
+}
