@@ -40,7 +40,7 @@ import (
 
 // Measure is a measure of similarity, a value that compares with ==. The zero value is Jaccard.
 //
-// It is a kind, whose numbers are in the lower bits; package measure has no case for a single measure beside that.
+// It is a kind, with its numbers in the lower bits. Nothing else in this package tells one measure from another.
 // The numbers of Tversky's ratio are kept XOR 1.
 type Measure uint32
 
