@@ -167,7 +167,7 @@ func TestEverySettingOfAJoinIsInItsFingerprint(t *testing.T) {
 				v.SetFloat(0.5)
 			case reflect.Int:
 				v.SetInt(3)
-			case reflect.Uint8:
+			case reflect.Uint8, reflect.Uint32:
 				v.SetUint(3)
 			case reflect.Bool:
 				v.SetBool(true)

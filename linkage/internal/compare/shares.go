@@ -21,6 +21,26 @@ const (
 	alikeInAll = 0.4
 )
 
+// tokensRead is about how many tokens of random pairs are read at most, so that long texts cost no more than others: 300 a pair
+// of RandomPairs.
+const tokensRead = 300 * RandomPairs
+
+// Fewer returns so many random pairs of records, or fewer if they have so many tokens that to compare them would take long.
+// O(values).
+func (c *Comparer) Fewer(pairs uint64) uint64 {
+	tokens, records := 0.0, 0.0
+	for f := range c.Columns {
+		values, filled := &c.Columns[f], 0.0
+		for v := range values.Len() {
+			start, end := values.Bounds(uint32(v))
+			n := float64(values.Count(uint32(v)))
+			tokens, filled = tokens+n*float64(end-start), filled+n
+		}
+		records = max(records, filled)
+	}
+	return min(pairs, uint64(tokensRead/max(1, 2*tokens/max(1, records))))
+}
+
 // agreements counts, for two columns, the pairs in which both have values, those in which each of them agrees, and
 // those in which both agree.
 type agreements struct{ pairs, one, other, both float64 }
@@ -46,6 +66,9 @@ func (a agreements) correlation() float64 {
 // part chosen by a hash if there are many, without those that are similar in all columns.
 func (c *Comparer) Shares(ctx context.Context, threads int, records [2]int, most uint64) ([]float64, error) {
 	columns := len(c.Columns)
+	if columns == 1 {
+		return []float64{1}, nil
+	}
 	counts := make([]agreements, columns*columns)
 	strangers := slices.Collect(c.strangers(records, most))
 	var mu sync.Mutex

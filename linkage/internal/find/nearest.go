@@ -76,9 +76,10 @@ func (t *Finder) Nearest(ctx context.Context, whole *compare.Records, k int) (_ 
 
 // SharingToo returns the pairs that share keys, for candidates beside the k most similar records of each: of many records that
 // are equally similar, as people of one home, those that share what is rare are not left out. The more candidates a record
-// has, the more of them may share a key by chance. It returns nil if the method of finding candidates was chosen.
+// has, the more of them may share a key by chance. It returns nil if the method of finding candidates was chosen, or if similarity tells
+// all, as in one column.
 func (t *Finder) SharingToo(ctx context.Context, k int) (*candidates.Pairs, error) {
-	if !t.AlsoKeys {
+	if !t.AlsoKeys || len(t.Kinds) < 2 {
 		return nil, nil
 	}
 	v, err := t.Vocabulary(ctx)
@@ -118,7 +119,7 @@ func (t *Finder) search(k int) candidates.Config {
 
 // vectors returns the vectors of some rows of a table, by which candidates are found. The caller must close them.
 func (t *Finder) vectors(whole *compare.Records, table *record.Table, rows iter.Seq[uint32]) (_ *candidates.Store, err error) {
-	skip := func(uint32) bool { return false }
+	skip := t.frequent()
 	if t.Records[0]+t.Records[1] > t.WordsFrom {
 		skip = t.Numbering.IsGram
 	}
@@ -139,6 +140,39 @@ func (t *Finder) vectors(whole *compare.Records, table *record.Table, rows iter.
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
+}
+
+// mostMet is about how many records with a token in common a record meets on average, counted once for each token, in a search for
+// the most similar ones.
+const mostMet = 1 << 17
+
+// frequent returns a function that tells which tokens are left out of a search for the most similar records: the most frequent
+// ones of long texts, which tell least, as far as they would make the time of a search grow with the number of records. With a
+// least similarity none is. O(values and their tokens).
+func (t *Finder) frequent() func(token uint32) bool {
+	none := func(uint32) bool { return false }
+	records := t.Records[0] + t.Records[1]
+	if t.BySimilarity() || records == 0 {
+		return none
+	}
+	count := make([]float64, t.Numbering.Tokens()) // of the values with each token
+	for f := range t.Left.Columns {
+		values := t.Numbering.Column(f)
+		for v := range values.Len() {
+			for _, token := range values.Tokens(uint32(v)) {
+				count[token] += float64(values.Count(uint32(v)))
+			}
+		}
+	}
+	sorted := slices.Clone(count)
+	slices.Sort(sorted)
+	met := 0.0
+	for _, n := range sorted {
+		if met += n * n / float64(records*len(t.All())); met > mostMet {
+			return func(token uint32) bool { return count[token] >= n }
+		}
+	}
+	return none
 }
 
 // vectorBytes returns an upper bound of the memory of all records' vectors: a number and a weight for each feature.

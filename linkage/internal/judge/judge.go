@@ -75,7 +75,11 @@ func New(ctx context.Context, in *compare.Input, f *find.Finder, o Options) (e *
 	if err := e.useDistances(ctx); err != nil {
 		return nil, err
 	}
-	e.shares, err = e.Shares(ctx, f.Threads, f.Records, o.Strangers)
+	strangers := o.Strangers
+	if f.Sieved == nil { // else the records of just these pairs are held
+		strangers = e.Fewer(strangers)
+	}
+	e.shares, err = e.Shares(ctx, f.Threads, f.Records, strangers)
 	return e, err
 }
 

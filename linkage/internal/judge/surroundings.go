@@ -55,7 +55,7 @@ func (e *Examiner) surroundings(ctx context.Context, c *compare.Comparison, with
 // randomAgreement sets how often random pairs have values, and agree, in each column.
 func (e *Examiner) randomAgreement(ctx context.Context, s *model.Surroundings) error {
 	var pairs []compare.Pair
-	for p := range compare.Strangers([2]int{e.Left.Rows(), e.rightRows()}, randomPairs) {
+	for p := range compare.Strangers([2]int{e.Left.Rows(), e.rightRows()}, e.Fewer(randomPairs)) {
 		pairs = append(pairs, p)
 	}
 	c, err := e.Compare(ctx, e.Matchers, pairs)
