@@ -30,6 +30,7 @@ type Options struct {
 	Wrong   float64 // largest share of pairs that have nothing in common but chance, above 0 and below 1; 0: DefaultWrong
 	Threads int     // at least 1
 	Banded  bool    // only recipes whose pairs bands find, as collections that grow need
+	Brief   bool    // no rows where the data do not tell: the advice takes half the time then
 }
 
 // DefaultWrong is the share of pairs by chance that is accepted unless another one is asked for.
@@ -106,34 +107,53 @@ func Of(ctx context.Context, s *Sample, o Options) (*Advice, error) {
 	if err := w.look(ctx, pairs, o.Threads); err != nil {
 		return nil, err
 	}
+	pairs = s.thin(pairs)
 	rows, err := rowsOf(ctx, s, pairs, o)
 	if err != nil {
 		return nil, err
 	}
 	a := &Advice{Chosen: Default, Documents: len(s.Documents), Whole: s.Whole, Rows: rows, sample: s, pairs: pairs}
-	var copies, doubtful float64
-	for _, p := range pairs {
-		switch {
-		case p.cover >= surely:
-			a.Copies++
-			copies += p.weight
-		case p.cover >= perhaps:
-			a.Doubtful++
-			doubtful += p.weight
-		}
-	}
-	a.decide(copies, doubtful)
+	a.decide(weightsOf(pairs))
 	return a, nil
 }
 
+// weights are pairs by what the witness says of them.
+type weights struct {
+	copies, doubtful       int     // of the sample
+	allCopies, allDoubtful float64 // of the whole
+}
+
+func weightsOf(pairs []pair) (w weights) {
+	for _, p := range pairs {
+		switch {
+		case p.cover >= surely:
+			w.copies++
+			w.allCopies += p.weight
+		case p.cover >= perhaps:
+			w.doubtful++
+			w.allDoubtful += p.weight
+		}
+	}
+	return w
+}
+
+// tell tells whether a threshold may part copies from others.
+func (w weights) tell() bool {
+	return w.copies >= copiesLeast && w.allDoubtful <= doubtfulMost*w.allCopies
+}
+
 // decide chooses a row, or says why none.
-func (a *Advice) decide(copies, doubtful float64) {
-	first, byDefault := a.Rows[0], a.Rows[len(a.Rows)-1]
-	switch {
-	case a.Copies < copiesLeast:
-		a.Reason = fmt.Sprintf("the default, as only %d pairs of the sample are surely copies, fewer than %d: too few to choose by", a.Copies, copiesLeast)
-	case doubtful > doubtfulMost*copies:
-		a.Reason = fmt.Sprintf("the default, as beside %.0f pairs of copies there are %.0f that share much, but not nearly all, of a text: no threshold parts them", copies, doubtful)
+func (a *Advice) decide(w weights) {
+	a.Copies, a.Doubtful = w.copies, w.doubtful
+	if w.copies < copiesLeast {
+		a.Reason = fmt.Sprintf("the default, as only %d pairs of the sample are surely copies, fewer than %d: too few to choose by", w.copies, copiesLeast)
+		return
+	}
+	if !w.tell() {
+		a.Reason = fmt.Sprintf("the default, as beside %.0f pairs of copies there are %.0f that share much, but not nearly all, of a text: no threshold parts them", w.allCopies, w.allDoubtful)
+		return
+	}
+	switch first, byDefault := a.Rows[0], a.Rows[len(a.Rows)-1]; {
 	case !first.good():
 		a.Reason = "the default, as no recipe that could be waited for keeps pairs that are alike by chance below the share asked for"
 	case first.score < byDefault.score+betterBy:

@@ -74,11 +74,20 @@ func corpusOf(seed uint64, articles int, rate float64, boilerplate int) (texts [
 
 func adviceOf(t testing.TB, texts []string, threads int) *Advice {
 	t.Helper()
+	full := adviceBy(t, texts, Options{Threads: threads})
+	if brief := adviceBy(t, texts, Options{Threads: threads, Brief: true}); brief.Chosen != full.Chosen || brief.Reason != full.Reason {
+		t.Errorf("in brief %s: %s; in full %s: %s", brief.Chosen, brief.Reason, full.Chosen, full.Reason)
+	}
+	return full
+}
+
+func adviceBy(t testing.TB, texts []string, o Options) *Advice {
+	t.Helper()
 	c := NewCollector(0)
 	for i, text := range texts {
 		c.Add(fmt.Append(nil, i), []byte(text), uint64(i))
 	}
-	a, err := Of(context.Background(), c.Sample(1), Options{Threads: threads})
+	a, err := Of(context.Background(), c.Sample(1), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,8 +5,6 @@ import (
 	"context"
 	"math"
 	"slices"
-
-	"github.com/alike-dev/alike/internal/hashing"
 )
 
 // Pair is two documents of a sample.
@@ -39,10 +37,7 @@ func (a *Advice) Near(ctx context.Context, r Recipe, most, threads int) (above, 
 		order[i] = i
 	}
 	docs := a.sample.Documents
-	drawn := func(i int) uint64 {
-		return hashing.Mix(docs[a.pairs[i].a].digest ^ hashing.Mix(docs[a.pairs[i].b].digest))
-	}
-	slices.SortFunc(order, func(x, y int) int { return cmp.Compare(drawn(x), drawn(y)) })
+	slices.SortFunc(order, func(x, y int) int { return cmp.Compare(a.sample.drawn(a.pairs[x]), a.sample.drawn(a.pairs[y])) })
 	for _, i := range order {
 		p := a.pairs[i]
 		x, y := &docs[p.a], &docs[p.b]

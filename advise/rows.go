@@ -45,7 +45,8 @@ const (
 	asGood          = 0.005 // of recipes that are better by less, the one that costs least is taken
 )
 
-// rowsOf returns the rows: by descending merit, the default last. It sets the weights of pairs.
+// rowsOf returns the rows: by descending merit, the default last; nil in brief if the data do not tell. It sets the
+// weights of pairs.
 func rowsOf(ctx context.Context, s *Sample, pairs []pair, o Options) ([]Row, error) {
 	var rows []Row
 	var byDefault Row
@@ -60,6 +61,9 @@ func rowsOf(ctx context.Context, s *Sample, pairs []pair, o Options) ([]Row, err
 		}
 		if c == witnessCut {
 			s.weigh(pairs, common, sets)
+			if o.Brief && !weightsOf(pairs).tell() {
+				return nil, nil
+			}
 		}
 		features := 0
 		for _, set := range sets {

@@ -137,6 +137,42 @@ func (s *Sample) texts() [][]byte {
 	return texts
 }
 
+// Pairs that are surely no copies are so many, and so much alike, that up to othersMost of them stand for all.
+const (
+	othersMost = 8192
+	othersFrom = 0.3 // of cover; below it a pair is one of these
+)
+
+// thin leaves out some of the pairs that are surely no copies, evenly, and lets the others weigh more.
+func (s *Sample) thin(pairs []pair) []pair {
+	others := 0
+	for _, p := range pairs {
+		if p.cover < othersFrom {
+			others++
+		}
+	}
+	if others <= othersMost {
+		return pairs
+	}
+	share := float64(othersMost) / float64(others)
+	kept := pairs[:0]
+	for _, p := range pairs {
+		if p.cover < othersFrom {
+			if float64(s.drawn(p)>>11)*0x1p-53 >= share {
+				continue
+			}
+			p.weight /= share
+		}
+		kept = append(kept, p)
+	}
+	return kept
+}
+
+// drawn returns a hash of the texts of a pair, by which pairs are drawn.
+func (s *Sample) drawn(p pair) uint64 {
+	return hashing.Mix(s.Documents[p.a].digest ^ hashing.Mix(s.Documents[p.b].digest))
+}
+
 // weigh sets for how many pairs of the whole each pair stands: one over the probability that the sample has both.
 // common has the features in common of the sets by witnessCut, of which keys are made.
 func (s *Sample) weigh(pairs []pair, common []int, sets [][]uint64) {

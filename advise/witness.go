@@ -22,7 +22,8 @@ const (
 	blocksTell = 6  // a text of fewer blocks shares most of them with others that are made alike: it is doubtful
 	hitShare   = 10 // a block is in the other text if that has one in so many of its rare runs
 	voteThin   = 4  // one run in so many votes for a pair,
-	votesLeast = 6  // and a pair with so many votes is looked at,
+	votesLeast = 6  // and a pair with so many votes is looked at, if there is one
+	voteBlocks = 3  // for so many tenths of the blocks of the shorter text
 )
 
 // witness holds the rare runs of every document.
@@ -127,7 +128,7 @@ type pair struct {
 	weight float64 // for how many pairs of the whole it stands
 }
 
-// pairs returns the pairs that share votesLeast runs of those that vote, ascending.
+// pairs returns the pairs that share enough runs of those that vote, ascending.
 func (w *witness) pairs() (pairs []pair) {
 	var entries []uint64
 	for doc, runs := range w.runs {
@@ -159,7 +160,8 @@ func (w *witness) pairs() (pairs []pair) {
 		for end < len(votes) && votes[end] == votes[i] {
 			end++
 		}
-		if end-i >= votesLeast {
+		shorter := min(len(w.blocks[votes[i]>>32]), len(w.blocks[uint32(votes[i])]))
+		if 10*(end-i) >= max(10*votesLeast, voteBlocks*shorter) {
 			pairs = append(pairs, pair{a: uint32(votes[i] >> 32), b: uint32(votes[i]), weight: 1})
 		}
 		i = end

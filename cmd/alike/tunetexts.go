@@ -110,7 +110,7 @@ func adviseOn(ctx context.Context, inputs []string, o adviceOptions) (*advise.Ad
 	if err != nil {
 		return nil, err
 	}
-	return advise.Of(ctx, s, advise.Options{Wrong: o.wrong, Threads: processors(o.threads), Banded: o.banded})
+	return advise.Of(ctx, s, advise.Options{Wrong: o.wrong, Threads: processors(o.threads), Banded: o.banded, Brief: o.again})
 }
 
 // processors returns the number of threads of a flag.
