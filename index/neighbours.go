@@ -61,11 +61,17 @@ func (s *Searcher) Neighbours(query []byte, o SearchOptions) ([]Near, error) {
 	return near, nil
 }
 
-// bound is the most that a document can have in common with a query.
+// bound is the most that a document can have in common with a query. One that has as large a containment has just this
+// similarity, so that bounds have the order of nearestFirst.
 type bound struct {
-	slot   uint64
-	shared uint64  // features
-	most   float64 // of the larger containment
+	slot    uint64
+	most    float64 // the larger containment
+	similar float64
+}
+
+// before tells whether a document of this bound could stand before one that was found.
+func (b *bound) before(n *Near) bool {
+	return cmp.Or(cmp.Compare(n.Contained(), b.most), cmp.Compare(n.Similarity, b.similar), cmp.Compare(b.slot, n.Slot)) < 0
 }
 
 // bounds returns the documents that may share a feature with the set, those that may share most first.
@@ -73,7 +79,7 @@ func (s *Searcher) bounds(v *view, mine []uint64) (all []bound, err error) {
 	f := s.finder
 	if s.x.options.Containment != 1 {
 		for slot := range v.slots {
-			all = append(all, bound{slot: slot, most: 1})
+			all = append(all, bound{slot, 1, 1})
 		}
 		return all, nil
 	}
@@ -103,10 +109,12 @@ func (s *Searcher) bounds(v *view, mine []uint64) (all []bound, err error) {
 		return nil, err
 	}
 	if full == 0 && len(votes) <= fewCandidates {
-		for slot, shared := range votes {
-			all = append(all, bound{slot: slot, shared: shared, most: 1})
+		for slot := range votes {
+			all = append(all, bound{slot, 1, 1})
 		}
-		slices.SortFunc(all, func(a, b bound) int { return cmp.Or(cmp.Compare(b.shared, a.shared), cmp.Compare(a.slot, b.slot)) })
+		slices.SortFunc(all, func(a, b bound) int {
+			return cmp.Or(cmp.Compare(votes[b.slot], votes[a.slot]), cmp.Compare(a.slot, b.slot))
+		})
 		return all, nil
 	}
 	return s.bySize(v, uint64(len(mine)), full, votes)
@@ -151,14 +159,30 @@ func (s *Searcher) bySize(v *view, mine, full uint64, votes map[uint64]uint64) (
 		size := uint64(s.sizes[slot-s.sizesFrom])
 		shared := min(votes[slot]+full, size, mine)
 		if shared > 0 {
-			all = append(all, bound{slot, shared, float64(shared) / float64(min(size, mine))})
+			all = append(all, bound{slot, float64(shared) / float64(min(size, mine)), measure.Jaccard.Similarity(shared, mine, size)})
 		}
 	}
 	slices.SortFunc(all, func(a, b bound) int {
-		return cmp.Or(cmp.Compare(b.most, a.most), cmp.Compare(b.shared, a.shared), cmp.Compare(a.slot, b.slot))
+		return cmp.Or(cmp.Compare(b.most, a.most), cmp.Compare(b.similar, a.similar), cmp.Compare(a.slot, b.slot))
 	})
 	return all, nil
 }
+
+// Sizes are the numbers of features of documents, by slot from From on; 0 of those that have gone.
+type Sizes struct {
+	From uint64
+	Of   []uint32
+}
+
+// Sizes returns the sizes of all documents, for UseSizes of another searcher of this index, at any later time. It reads
+// the documents whose sizes are not known yet.
+func (s *Searcher) Sizes() (Sizes, error) {
+	err := s.readSizes(s.x.view.Load())
+	return Sizes{s.sizesFrom, s.sizes}, err
+}
+
+// UseSizes saves Neighbours from reading documents for their sizes.
+func (s *Searcher) UseSizes(known Sizes) { s.sizesFrom, s.sizes = known.From, known.Of }
 
 // readSizes completes s.sizes: of each slot from sizesFrom on, the number of features of its document, 0 if it has gone.
 func (s *Searcher) readSizes(v *view) error {
@@ -185,8 +209,8 @@ func (s *Searcher) readSizes(v *view) error {
 func (s *Searcher) best(v *view, mine []uint64, bounds []bound, o SearchOptions) (found []Near, err error) {
 	read := s.finder.read(v)
 	for _, b := range bounds {
-		if o.Top > 0 && len(found) == o.Top && b.most < found[o.Top-1].Contained() {
-			break
+		if o.Top > 0 && len(found) == o.Top && !b.before(&found[o.Top-1]) {
+			continue
 		}
 		r, err := read(b.slot)
 		if errors.Is(err, errGone) {

@@ -158,7 +158,7 @@ func (f *checking) runIndex(cmd *cobra.Command, text []byte, path string) error 
 		return err
 	}
 	return withIndex(f.index, !f.add, memory, func(x *index.Index) error {
-		c, err := f.ask(x, text, nil)
+		c, err := f.ask(x.NewSearcher(), text, nil)
 		if err != nil {
 			return err
 		}
@@ -208,7 +208,9 @@ func (f *checking) runAmong(cmd *cobra.Command, text []byte, path string) (err e
 		return err
 	}
 	defer func() { err = errors.Join(err, opened.Index.Close()) }()
-	answer, err := f.ask(opened.Index, text, itself(path))
+	searcher := opened.Index.NewSearcher()
+	searcher.UseSizes(opened.Sizes)
+	answer, err := f.ask(searcher, text, itself(path))
 	if err != nil {
 		return err
 	}
@@ -227,9 +229,9 @@ func itself(path string) func(id []byte) bool {
 	}
 }
 
-func (f *checking) ask(x *index.Index, text []byte, except func(id []byte) bool) (*alike.Checked, error) {
+func (f *checking) ask(s *index.Searcher, text []byte, except func(id []byte) bool) (*alike.Checked, error) {
 	plain, encoding := bom.Text(text)
-	return alike.Check(x.NewSearcher(), plain, alike.CheckOptions{
+	return alike.Check(s, plain, alike.CheckOptions{
 		Threshold: f.threshold, Top: f.top, Passages: f.passages, Encoding: encoding, Except: except,
 	})
 }

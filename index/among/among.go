@@ -1,7 +1,7 @@
 // Package among keeps an index of the documents of a folder, somewhere else, and brings it up to date when it is opened:
 //
 //	folder/ ──Find──► states of files ──compare──► changed, gone ──► index ──► searchers
-//	cache/KEY/ files.json (states), N/ (the index), lock
+//	cache/KEY/ files.json (states), N/ (the index), N.sizes, lock
 //
 // Use it to ask again and again about files that people edit. For a collection of its own take package index.
 //
@@ -52,8 +52,9 @@ type Options struct {
 // Opened is an index that is up to date.
 type Opened struct {
 	Index   *index.Index
-	Skipped int64 // records of all files that cannot be read
-	Read    int   // files that were read by this call
+	Sizes   index.Sizes // of its documents, if they are kept
+	Skipped int64       // records of all files that cannot be read
+	Read    int         // files that were read by this call
 }
 
 // files is the content of filesFile.
@@ -198,7 +199,13 @@ func (c *cache) upToDate(ctx context.Context, sources []corpus.Source, problems 
 		return nil, err
 	}
 	opened.Index, err = index.Open(filepath.Join(c.dir, known.Index), index.OpenOptions{ReadOnly: true, Threads: c.Threads, Memory: c.Memory})
-	return opened, err
+	if err != nil {
+		return nil, err
+	}
+	if opened.Sizes, err = c.sizes(known.Index, opened.Index); err != nil {
+		return nil, errors.Join(err, opened.Index.Close())
+	}
+	return opened, nil
 }
 
 // wholeFile begins the state of a file that is one document.
@@ -287,7 +294,11 @@ func (c *cache) build(ctx context.Context, known files, now map[string]string, s
 		return made, err
 	}
 	made = files{Index: strconv.FormatUint(durable.NewID(), 36), States: now}
-	b, err := index.NewBuilder(filepath.Join(c.dir, made.Index), index.BuildOptions{Options: c.Index, Threads: c.Threads})
+	o := c.Index
+	if bytesOf(sources) > keysInMemory {
+		o.Keys = index.KeysOnDisk
+	}
+	b, err := index.NewBuilder(filepath.Join(c.dir, made.Index), index.BuildOptions{Options: o, Threads: c.Threads})
 	if err != nil {
 		return made, err
 	}
@@ -300,11 +311,21 @@ func (c *cache) build(ctx context.Context, known files, now map[string]string, s
 	return made, c.remember(made)
 }
 
+// keysInMemory is the size of inputs, in bytes, up to which all keys are read when an index is opened.
+const keysInMemory = 4 << 20
+
+func bytesOf(sources []corpus.Source) (n int64) {
+	for _, s := range sources {
+		n += max(s.Size, 0)
+	}
+	return n
+}
+
 // clear removes the indexes in the folder but one.
 func (c *cache) clear(except string) error {
 	entries, err := os.ReadDir(c.dir)
 	for _, e := range entries {
-		if e.IsDir() && e.Name() != except {
+		if e.Name() != except && e.Name() != except+sizesSuffix && (e.IsDir() || strings.HasSuffix(e.Name(), sizesSuffix)) {
 			err = errors.Join(err, os.RemoveAll(filepath.Join(c.dir, e.Name())))
 		}
 	}

@@ -43,6 +43,7 @@ func answers(t *testing.T, o among.Options, texts []string) (lines []string, rea
 	}
 	defer opened.Index.Close()
 	s := opened.Index.NewSearcher()
+	s.UseSizes(opened.Sizes)
 	lines = append(lines, fmt.Sprint(opened.Index.Documents(), " documents, skipped ", opened.Skipped))
 	for _, text := range texts {
 		near, err := s.Neighbours([]byte(text), index.SearchOptions{Top: 3})
@@ -119,6 +120,13 @@ func TestAnIndexFollowsItsFolder(t *testing.T) {
 		func(dir string) error { return os.WriteFile(filepath.Join(dir, "files.json"), []byte("{"), 0o644) },
 		func(dir string) error {
 			return os.WriteFile(filepath.Join(dir, "files.json"), []byte(`{"index":"../../x"}`), 0o644)
+		},
+		func(dir string) error {
+			names, err := filepath.Glob(filepath.Join(dir, "*.sizes"))
+			if err != nil || len(names) != 1 {
+				return fmt.Errorf("%v: %w", names, err)
+			}
+			return os.WriteFile(names[0], []byte("0123456789abcdef"), 0o644)
 		},
 	} {
 		dirs, err := filepath.Glob(filepath.Join(cache, "*"))
