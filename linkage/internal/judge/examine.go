@@ -41,7 +41,7 @@ func (e *Examiner) learn(ctx context.Context, sample []compare.Pair, calibrate b
 				return err
 			}
 		}
-		e.takeFitted(model.Fit(ctx, e.Sample, model.Options{OnePartner: e.OnePartner, Sources: e.rivalSources(), Share: e.shares, Calibrate: calibrate, Around: around}))
+		e.takeFitted(model.Fit(ctx, e.Sample, model.Options{OnePartner: e.OnePartner, Sources: e.sourcesOfOne(), Share: e.shares, Calibrate: calibrate, Around: around}))
 	}
 	return ctx.Err()
 }
@@ -134,8 +134,18 @@ func (e *Examiner) learnPart(ctx context.Context, pairs *candidates.Pairs, part 
 	return e.learn(ctx, some, false)
 }
 
-// rivalSources returns the sources of the only table, of which a record has one partner each; nil: there are none.
+// rivalSources returns the sources of the only table, of which a record has one partner each; nil: there are none, or the model
+// does not expect rivals. One that follows kinds does, see model.Fit; by another one a record that a source has twice would
+// lose both of its pairs.
 func (e *Examiner) rivalSources() []uint32 {
+	if !e.byKinds {
+		return nil
+	}
+	return e.sourcesOfOne()
+}
+
+// sourcesOfOne returns the sources of the only table; nil: there are none.
+func (e *Examiner) sourcesOfOne() []uint32 {
 	if e.Comparer.Right != e.Comparer.Left {
 		return nil
 	}
