@@ -13,8 +13,10 @@ import alike
 from alike._options import (
     CompareOptions,
     DedupOptions,
+    EntitiesOptions,
     IndexInputOptions,
     IndexOptions,
+    MatchOptions,
     PairsOptions,
     QueryOptions,
     SketchOptions,
@@ -51,6 +53,7 @@ def flags(name: str) -> dict[str, tuple[str, str | None, str | None]]:
         ("sketch", SketchOptions),
         ("compare", CompareOptions),
         ("join", TableOptions),
+        ("entities", EntitiesOptions),
         ("index build", IndexOptions),
         ("index add", IndexInputOptions),
         ("search", QueryOptions),
@@ -67,6 +70,12 @@ def test_every_flag_is_a_keyword_argument_with_its_default(name: str, options: t
             assert str(meant).lower() == told.lower(), flag
         else:
             assert meant in (None, 0, False) or str(meant) == usual, flag
+
+
+def test_the_options_of_a_match_are_flags() -> None:
+    of_command = flags("match")
+    assert set(MatchOptions.__annotations__) == set(of_command) - {"format", "max_record", "on_error", "skipped"}
+    assert default(MatchOptions, "top") == int(of_command["top"][1] or 0)
 
 
 def test_the_signature_shows_the_options() -> None:

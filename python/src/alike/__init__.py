@@ -7,6 +7,8 @@
     alike.compare(text, other).passages  # what two texts share, and where
     alike.sketch(frame)                  # MinHash signatures
     alike.join(frame, other)             # the records of two tables that belong together
+    alike.entities(["a.csv", "b.csv"])   # the things of which several tables tell
+    alike.match("model.json", "a.csv", frame)  # the records of a table that are one thing with each
     alike.Index("folder").search(frame)  # documents of an index that are similar to texts
 
 Data may be a pandas, Polars or pyarrow object, a Hugging Face data set, texts, records
@@ -19,10 +21,12 @@ from importlib import metadata as _metadata
 from ._api import Summary, compare, dedup, dedup_mask, pairs, sketch
 from ._binary import DISTRIBUTION as _DISTRIBUTION
 from ._compare import Comparison, Estimate, Passage, Span
+from ._entities import entities
 from ._errors import AlikeError, SkippedRecords, UsageError
 from ._index import Index
-from ._items import Fingerprint, Link, Match, Pair, RecordPair, SharedPair, Tag
+from ._items import Entity, Fingerprint, Link, Match, Pair, RecordPair, SharedPair, Tag
 from ._join import join
+from ._matcher import Matcher, match
 from ._progress import Progress
 from ._tag import tag
 
@@ -34,11 +38,13 @@ except _metadata.PackageNotFoundError:  # a source tree
 __all__ = [
     "AlikeError",
     "Comparison",
+    "Entity",
     "Estimate",
     "Fingerprint",
     "Index",
     "Link",
     "Match",
+    "Matcher",
     "Pair",
     "RecordPair",
     "Passage",
@@ -52,7 +58,9 @@ __all__ = [
     "compare",
     "dedup",
     "dedup_mask",
+    "entities",
     "join",
+    "match",
     "pairs",
     "sketch",
     "tag",

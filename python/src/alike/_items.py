@@ -63,6 +63,15 @@ class RecordPair(NamedTuple):
     fields: dict[str, float | None]  # as in Link
 
 
+class Entity(NamedTuple):
+    """The entity of a record of one of several tables."""
+
+    table: str
+    id: str
+    entity: str
+    probability: float
+
+
 class Match(NamedTuple):
     """A document of an index that is similar to a query."""
 

@@ -172,6 +172,45 @@ class TableOptions(JoinOptions, total=False):
     summary: Path
 
 
+class EntitiesOptions(TypedDict, total=False):
+    """Flags of ``alike entities``."""
+
+    unique: str | Sequence[str]
+    known: Path
+    changes: Path
+    id_field: str
+    field: str | Sequence[str]
+    config: Path
+    format: Literal["jsonl", "csv", "tsv", "parquet"]
+    max_record: Size
+    on_error: Literal["skip", "fail"]
+    threads: int
+    memory: Size
+    threshold: float | Literal["auto"]
+    precision: float
+    model: Path
+    idf: Literal["exact", "sketch", "none"]
+    idf_epsilon: float
+    idf_delta: float
+    measure: Literal["cosine", "weighted-jaccard"]
+    repetitions: bool
+    candidates: Literal["topk", "keys", "lsh", "exact", "auto"]
+    recall: float
+    summary: Path
+    verdicts: Path
+    quiet: bool
+
+
+class MatchOptions(TypedDict, total=False):
+    """Flags of ``alike match``."""
+
+    entities: Path
+    top: int
+    id_field: str
+    threads: int
+    quiet: bool
+
+
 class IndexInputOptions(ReadingOptions, total=False):
     """How to read documents for an index."""
 
@@ -224,6 +263,10 @@ class CompareOptions(TextOptions, SchemeOptions, total=False):
 
 # Defaults of the flags. None: the command decides, or there is no value.
 DEFAULTS: Mapping[str, Any] = {
+    "unique": None,
+    "known": None,
+    "changes": None,
+    "entities": None,
     "ngram": 5,
     "tokens": "words",
     "normalize": "nfkc",
@@ -297,6 +340,8 @@ DEFAULTS: Mapping[str, Any] = {
 OF_JOINS: Mapping[str, Any] = {"threshold": "auto", "measure": "cosine", "candidates": None}
 OTHER_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "PairsOptions": {"match": "all"},
+    "EntitiesOptions": {**OF_JOINS, "id_field": None},
+    "MatchOptions": {"top": 3, "id_field": None},
     "TableOptions": OF_JOINS,
     "EngineTableOptions": OF_JOINS,
     "FilesTableOptions": OF_JOINS,
