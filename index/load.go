@@ -17,13 +17,13 @@ import (
 // load reads from the store the data that memory holds.
 func (w *writer) load(a *applier, s *settler, threads int) error {
 	e := a.queue.engine
-	first, next, clock, err := e.window()
+	first, next, clock, err := readWindow(e.db)
 	if err != nil {
 		return err
 	}
 	settled, trimmed, live, ready := uint64(0), first&^(chunkDocs-1), int64(0), uint64(0)
 	if s != nil {
-		settled, trimmed, live, ready, err = e.readTail()
+		settled, trimmed, live, ready, err = readTail(e.db)
 		s.ready = ready
 	}
 	if most := max(settled, ready); err == nil && most > next {
@@ -334,9 +334,9 @@ func (w *writer) setMarks() error {
 	return nil
 }
 
-// window reads the range of slots and the clock from the store.
-func (e *engine) window() (first, next uint64, clock int64, err error) {
-	value, closer, err := e.db.Get([]byte{keyWindow})
+// readWindow reads the range of slots and the clock from the store.
+func readWindow(db *pebble.DB) (first, next uint64, clock int64, err error) {
+	value, closer, err := db.Get([]byte{keyWindow})
 	if errors.Is(err, pebble.ErrNotFound) {
 		return 0, 0, math.MinInt64, nil
 	}
@@ -348,18 +348,18 @@ func (e *engine) window() (first, next uint64, clock int64, err error) {
 }
 
 // readTail reads how far documents are settled, and how far they have keys and facts on disk.
-func (e *engine) readTail() (settled, trimmed uint64, live int64, ready uint64, err error) {
-	tail, err := e.numbersAt(keyTail, 3)
+func readTail(db *pebble.DB) (settled, trimmed uint64, live int64, ready uint64, err error) {
+	tail, err := numbersAt(db, keyTail, 3)
 	if err != nil {
 		return 0, 0, 0, 0, err
 	}
-	last, err := e.numbersAt(keyReady, 1)
+	last, err := numbersAt(db, keyReady, 1)
 	return tail[0], tail[1], int64(tail[2]), last[0], err
 }
 
 // numbersAt reads the n numbers of a key of one letter; zeros if it does not exist.
-func (e *engine) numbersAt(letter byte, n int) ([]uint64, error) {
-	value, closer, err := e.db.Get([]byte{letter})
+func numbersAt(db *pebble.DB, letter byte, n int) ([]uint64, error) {
+	value, closer, err := db.Get([]byte{letter})
 	if errors.Is(err, pebble.ErrNotFound) {
 		return make([]uint64, n), nil
 	}

@@ -124,7 +124,7 @@ func (m *Maker) Make(text []byte) (made Made) {
 	default:
 		m.features = m.shingler.AppendFeatures(m.features[:0], text)
 		m.lap(StepFeatures)
-		m.take(&made, m.features)
+		m.addFeatures(&made, m.features)
 		if m.isShort(); m.sketcher != nil && !m.short {
 			m.sketcher.Sketch(m.signature, m.features)
 		}
@@ -155,8 +155,8 @@ func (m *Maker) isShort() {
 	}
 }
 
-// take adds features of the text to the results.
-func (m *Maker) take(made *Made, features []uint64) {
+// addFeatures adds features of the text to the results.
+func (m *Maker) addFeatures(made *Made, features []uint64) {
 	made.add(features)
 	if m.few != nil {
 		m.few.Add(features)
@@ -276,7 +276,7 @@ func (m *Maker) makeLong(text []byte) (made Made) {
 			made = Made{}
 			m.reset()
 			for block := range m.blocksOf(text) {
-				m.take(&made, block)
+				m.addFeatures(&made, block)
 				if !yield(block) {
 					return
 				}
@@ -285,7 +285,7 @@ func (m *Maker) makeLong(text []byte) (made Made) {
 		m.lap(StepSketch)
 	} else {
 		for block := range m.blocksOf(text) {
-			m.take(&made, block)
+			m.addFeatures(&made, block)
 		}
 	}
 	m.isShort()

@@ -95,7 +95,7 @@ func (f *entityFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if err := f.checkNames(); err != nil {
 		return err
 	}
-	format, err := f.linkFormat()
+	format, err := listFormat("-o", f.output, f.json)
 	if err != nil {
 		return err
 	}

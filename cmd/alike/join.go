@@ -107,7 +107,7 @@ func (f *joinFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if err := f.keepApart(&c); err != nil {
 		return err
 	}
-	format, err := f.linkFormat()
+	format, err := listFormat("-o", f.output, f.json)
 	if err != nil {
 		return err
 	}

@@ -186,9 +186,9 @@ func (f *joinFlags) addAudit(flags *pflag.FlagSet, about string) {
 	flags.StringVar(&f.audited, "audit-labels", "", "with --audit: `file` of the answers, CSV, as of alike label; it is continued, and a pair in it is not asked about")
 }
 
-// evidence returns how many pairs are explained.
-func (f *joinFlags) evidence() int {
-	if f.page == "" {
+// explainedOn returns how many pairs are explained for a page.
+func explainedOn(page string) int {
+	if page == "" {
 		return 0
 	}
 	return pairsOnPage

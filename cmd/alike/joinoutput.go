@@ -10,11 +10,6 @@ import (
 	"github.com/alike-dev/alike/internal/linklist"
 )
 
-// linkFormat is the format in which links are written.
-func (f *joinFlags) linkFormat() (corpus.Format, error) {
-	return listFormat("-o", f.output, f.json)
-}
-
 // listFormat is the format in which a list is written to the file that a flag names.
 func listFormat(flag, name string, asJSON bool) (corpus.Format, error) {
 	if err := checkEnding(flag, name, withJSON(linkEndings, asJSON)); err != nil {
