@@ -61,8 +61,8 @@ type Weighing struct {
 // Candidates says how candidates are found: see the methods of package candidates.
 type Candidates string
 
-// The ways to find candidates. The zero value is TopK for up to 30,000 records, and for more
-// records the pairs that share a key: see candidates.Keys.
+// The ways to find candidates. The zero value is TopK and, without a threshold, Keys for up to
+// 30,000 records, and Keys alone for more: see candidates.Keys.
 const (
 	TopK  Candidates = "topk"  // the most similar records of each record, for any threshold
 	Keys  Candidates = "keys"  // pairs that share a key, for any threshold

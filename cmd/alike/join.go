@@ -54,9 +54,9 @@ model is learned from all records, so give both tables whole, or --config, if on
 records are new.
 
   alike join new.csv old.csv --against-links links.csv > new-links.csv`,
-	"similarity": `Candidates are the most similar ones of each record; above 30,000 records in both tables
-those that share rare values with it. --candidates topk and keys choose one of the two for any
-number of records. With a --threshold, lsh finds pairs that share a band of weighted MinHash,
+	"similarity": `Candidates are the most similar ones of each record and those that share rare values with it;
+above 30,000 records in both tables only the latter. --candidates topk and keys choose one of the
+two for any number of records. With a --threshold, lsh finds pairs that share a band of weighted MinHash,
 with a --recall; exact misses none; auto estimates the cost of topk and lsh.
 
   alike join small.csv large.csv --threshold 0.8 --candidates lsh --verbose

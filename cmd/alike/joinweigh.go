@@ -31,7 +31,7 @@ func (f *weighFlags) add(flags *pflag.FlagSet) {
 }
 
 // candidatesDefault says how candidates of records are found by default.
-const candidatesDefault = "topk; above 30,000 records those that share rare values"
+const candidatesDefault = "topk and keys (with a --threshold topk); above 30,000 records keys"
 
 // addIDF adds the flags that commands about texts do not have.
 func (f *weighFlags) addIDF(flags *pflag.FlagSet) {
