@@ -1,7 +1,8 @@
 // Package serve answers over HTTP what the other packages decide: named collections of documents that are checked,
 // searched and changed, fingerprints, and comparisons of two texts.
 //
-//	request → door (token, limits) → parse → index.Batch → index.Check → Sync → answer
+//	connection → front → plain request of a hot route, or net/http
+//	request → door (token, gate, budget) → parse → index.Batch → index.Check → Sync → answer
 //	NDJSON  → blocks of lines, prepared by several goroutines, decided and answered in the order of the lines
 //
 // A collection is an index.Index with a recipe, a window and fields to filter by; this package decides nothing itself.
