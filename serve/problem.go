@@ -57,7 +57,9 @@ func asProblem(err error) (p *Problem, unexpected bool) {
 		p, unexpected = &Problem{Status: http.StatusInternalServerError, Detail: "the server could not answer; its log says why"}, true
 	}
 	if p.Title == "" {
-		p.Title = http.StatusText(p.Status)
+		titled := *p // the problem itself may be one of all requests
+		titled.Title = http.StatusText(p.Status)
+		p = &titled
 	}
 	return p, unexpected
 }
