@@ -62,8 +62,8 @@ func findVerdicts(c *Config, t *held.Tables, r *Result) (*verdicts, error) {
 			v.different = append(v.different, p)
 		}
 	}
-	slices.SortFunc(same, comparePairs)
-	slices.SortFunc(v.different, comparePairs)
+	slices.SortFunc(same, compare.Order)
+	slices.SortFunc(v.different, compare.Order)
 	v.taken = [2]map[uint32]bool{{}, {}}
 	if t.Right == nil {
 		v.taken[1] = v.taken[0]
@@ -114,10 +114,6 @@ func said(t *held.Tables, r *Result, list []Label) (map[compare.Pair]bool, error
 	return said, nil
 }
 
-func comparePairs(x, y compare.Pair) int {
-	return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B))
-}
-
 // node returns the numbers of a pair's records.
 func (v *verdicts) node(p compare.Pair) (a, b uint32) { return p.A, uint32(v.left) + p.B }
 
@@ -141,7 +137,7 @@ func (v *verdicts) candidates(ctx context.Context, e *judge.Examiner, rule Match
 	}
 	rest, next := e.Found.Without(), 0
 	for i, p := range e.Found.Pairs {
-		for ; next < len(missing) && comparePairs(missing[next], p) < 0; next++ {
+		for ; next < len(missing) && compare.Order(missing[next], p) < 0; next++ {
 			rest.Take(more, next)
 		}
 		if v.isSame[p] || !v.hasOther(p, rule) && !apart.keeps(v.node(p)) {

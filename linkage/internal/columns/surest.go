@@ -54,7 +54,7 @@ func tiesOf(columns []wordColumn) (ties []compare.Pair) {
 	for f := range columns {
 		ties = append(ties, columns[f].ties...)
 	}
-	slices.SortFunc(ties, func(p, q compare.Pair) int { return cmp.Or(cmp.Compare(p.A, q.A), cmp.Compare(p.B, q.B)) })
+	slices.SortFunc(ties, compare.Order)
 	return slices.Compact(ties)
 }
 

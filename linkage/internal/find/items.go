@@ -178,7 +178,7 @@ func (t *Finder) Closest(ctx context.Context, v *Vocabulary, records int) ([]com
 			pairs[i] = compare.Pair{A: p.B, B: p.A}
 		}
 	}
-	slices.SortFunc(pairs, func(x, y compare.Pair) int { return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B)) })
+	slices.SortFunc(pairs, compare.Order)
 	return slices.Compact(pairs), err
 }
 

@@ -1,7 +1,6 @@
 package roomtest
 
 import (
-	"cmp"
 	"slices"
 
 	"pgregory.net/rapid"
@@ -22,6 +21,6 @@ func DrawPairs(t *rapid.T, one bool) (pairs []compare.Pair) {
 		}
 		pairs = append(pairs, p)
 	}
-	slices.SortFunc(pairs, func(x, y compare.Pair) int { return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B)) })
+	slices.SortFunc(pairs, compare.Order)
 	return slices.Compact(pairs)
 }
