@@ -1,6 +1,7 @@
 package linkage
 
 import (
+	"bytes"
 	"math"
 	"slices"
 	"strings"
@@ -93,6 +94,12 @@ func TestStepsAndWordsAddUpToWhatTheyExplain(t *testing.T) {
 			c.config.Evidence = 400
 			result := join(t, c.config)
 			checkEvidence(t, result)
+			for _, v := range result.Evidence.Pairs {
+				rivals := slices.ContainsFunc(v.Steps, func(s Step) bool { return s.Of == StepRivals && s.LogOdds < 0 })
+				if rivals && (v.Rival == nil || bytes.Equal(v.Rival.A, v.A) == bytes.Equal(v.Rival.B, v.B)) {
+					t.Errorf("%s %s: the rival is %+v", v.A, v.B, v.Rival)
+				}
+			}
 			if !slices.ContainsFunc(result.Evidence.Pairs, func(v Explained) bool {
 				return slices.ContainsFunc(v.Steps, func(s Step) bool { return s.Of == c.step })
 			}) {

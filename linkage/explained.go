@@ -8,6 +8,8 @@ type (
 	Evidence = explain.Evidence
 	// Explained is the evidence about a candidate.
 	Explained = explain.Explained
+	// A Rival is the most likely other candidate with either record of a pair.
+	Rival = explain.Rival
 	// A Step is a term of the log odds of a match, in nats.
 	Step = explain.Step
 	// StepOf says what a step comes from.

@@ -80,7 +80,7 @@ func (m *Matcher) Match(ctx context.Context, id string, values [][]byte) (*Match
 	for i, of := range explain.Each(e, t, best, isLink, o) {
 		g := groups[i]
 		found := Matched{Entity: g.entity, ID: m.idOf(t, g.best), Probability: rounded(g.probability), Similarity: rounded(of.Similarity)}
-		found.Evidence = m.reasons(e, t, g.best, &of)
+		found.Evidence = m.reasons(&of)
 		answer.Matches = append(answer.Matches, found)
 	}
 	return answer, nil
@@ -221,7 +221,7 @@ func (m *Matcher) accepts(e *judge.Examiner, g matchedGroup) bool {
 }
 
 // reasons returns the evidence about a candidate.
-func (m *Matcher) reasons(e *judge.Examiner, t *held.Tables, i int, of *Explained) (list []Reason) {
+func (m *Matcher) reasons(of *Explained) (list []Reason) {
 	column := 0
 	for _, step := range of.Steps {
 		r := Reason{Of: step.Of, Column: step.Name, LogOdds: rounded(step.LogOdds)}
@@ -238,25 +238,13 @@ func (m *Matcher) reasons(e *judge.Examiner, t *held.Tables, i int, of *Explaine
 				r.Similarity = &s
 			}
 		case StepRivals:
-			if rival := rivalOf(e, i); rival >= 0 {
-				r.Rival = m.idOf(t, rival)
+			if of.Rival != nil {
+				r.Rival = string([2][]byte{of.Rival.A, of.Rival.B}[m.side])
 			}
 		}
 		list = append(list, r)
 	}
 	return list
-}
-
-// rivalOf returns the likeliest other candidate; −1: there is none.
-func rivalOf(e *judge.Examiner, i int) (rival int) {
-	rival = -1
-	most := math.Inf(-1)
-	for k := range e.Found.Pairs {
-		if z := e.Model.Score(e.Found.Of(k)); k != i && z > most {
-			rival, most = k, z
-		}
-	}
-	return rival
 }
 
 // compared are the columns that are compared.

@@ -173,7 +173,7 @@ func steps(e *linkage.Explained) (bars []step) {
 		case linkage.StepWhole:
 			bar.Name = fmt.Sprintf("the records as a whole, similarity %.2f", e.Similarity)
 		case linkage.StepRivals:
-			bar.Name = "rivals of either record"
+			bar.Name = "rivals of either record" + named(e.Rival)
 		case linkage.StepChance:
 			bar.Name = "what records without a partner find too"
 		case linkage.StepLabels:
@@ -194,6 +194,20 @@ func steps(e *linkage.Explained) (bars []step) {
 		at--
 	}
 	return slices.Insert(bars, at, labels)
+}
+
+// named names a rival, and shows its values.
+func named(r *linkage.Rival) string {
+	if r == nil {
+		return ""
+	}
+	text := fmt.Sprintf(", first of all %s with %s", shown(string(r.A)), shown(string(r.B)))
+	before := ": "
+	for _, v := range r.Columns {
+		text += fmt.Sprintf("%s%s %q and %q", before, shown(v.Left), shown(v.A), shown(v.B))
+		before = "; "
+	}
+	return text
 }
 
 // largest returns the features that contribute most, and the sum of the others as one.

@@ -125,6 +125,9 @@ func (x *explainer) explain(i int, link bool) Explained {
 		}
 		v.Columns = append(v.Columns, c)
 	})
+	if slices.ContainsFunc(v.Steps, func(s Step) bool { return s.Of == StepRivals }) {
+		v.Rival = x.rival(i)
+	}
 	for _, name := range x.tables.Kept {
 		compared := slices.ContainsFunc(values, func(v Values) bool { return v.Left == name && v.Right == name })
 		if compared || slices.Contains(x.tables.IDColumns[:], name) {
@@ -156,6 +159,25 @@ func ValuesOf(t *held.Tables, compared []columns.Column, c *compare.Comparer, p 
 	}
 	c.EachColumn(p, func(f int, s float64, _, _ uint32) { values[f].Similarity = s })
 	return values
+}
+
+// rival returns the likeliest other candidate with either record of candidate i; nil: there is none. O(candidates).
+func (x *explainer) rival(i int) *Rival {
+	best, most := -1, math.Inf(-1)
+	p, one := x.Found.Pairs[i], x.tables.Right == nil
+	for k, q := range x.Found.Pairs {
+		if k == i || !(q.A == p.A || q.B == p.B || one && (q.A == p.B || q.B == p.A)) {
+			continue
+		}
+		if z := x.Model.Score(x.Found.Of(k)); z > most {
+			best, most = k, z
+		}
+	}
+	if best < 0 {
+		return nil
+	}
+	q := x.Found.Pairs[best]
+	return &Rival{x.tables.Left.ID(int(q.A)), x.tables.Other().ID(int(q.B)), ValuesOf(x.tables, x.options.Columns, x.Comparer, q)}
 }
 
 // steps returns the terms whose sum is the log odds of candidate i.

@@ -22,6 +22,13 @@ type Explained struct {
 	Steps       []Step           // their sum is the log odds of the probability
 	Columns     []ColumnEvidence // of the compared columns
 	Others      []Values         // of other columns, by their name in either table; without the ids
+	Rival       *Rival           // with a step of rivals; else nil
+}
+
+// A Rival is the most likely other candidate with either record of a pair, by the model without regard to rivals.
+type Rival struct {
+	A, B    []byte   // ids
+	Columns []Values // of the compared columns
 }
 
 // A Step is a term of the log odds of a match, in nats.
