@@ -72,6 +72,7 @@ func (f *entityFlags) add(cmd *cobra.Command) {
 	f.weigh.add(flags)
 	addSummary(flags, &f.summary, "")
 	addVerdicts(flags, &f.verdicts, "")
+	flags.StringVar(&f.save, "save-config", "", "write the choices made, with the model for alike match, to this JSON `file`")
 	flags.BoolVar(&f.explain, "explain", false, "print how much each column says to standard error")
 	flags.BoolVar(&f.verbose, "verbose", false, "print how candidates were found, and at what cost, to standard error")
 	flags.BoolVar(&f.json, "json", false, "JSON on standard output")

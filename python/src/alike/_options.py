@@ -178,6 +178,7 @@ class EntitiesOptions(TypedDict, total=False):
     unique: str | Sequence[str]
     known: Path
     changes: Path
+    save_config: Path
     id_field: str
     field: str | Sequence[str]
     config: Path
