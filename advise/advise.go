@@ -60,7 +60,7 @@ type Row struct {
 	WrongFrom float64 `json:"wrong_from"` // the share that surely are none,
 	WrongTo   float64 `json:"wrong_to"`   // and with all that are doubtful
 	Found     float64 `json:"found"`      // expected share of the copies that it finds
-	Seconds   float64 `json:"seconds"`    // that finding them in the whole takes one core, give or take a factor of two
+	Seconds   float64 `json:"seconds"`    // that finding them in the whole takes one core: an order of magnitude
 
 	score   float64 // the weighted harmonic mean of both shares
 	allowed bool    // no more by chance than asked for
