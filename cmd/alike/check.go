@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/dedup"
@@ -68,9 +69,7 @@ func newCheck() *cobra.Command {
 	}
 	own := cmd.Flags()
 	own.SortFlags = false
-	own.StringVar(&f.among, "among", "", "compare with the documents of this `input`, such as a folder")
-	own.StringVar(&f.index, "index", "", "compare with the documents of the index in this `folder`")
-	own.Float64Var(&f.threshold, "threshold", alike.DefaultCheckThreshold, "similarity, or share of one text in the other, from which on they are alike")
+	f.addPlaces(own)
 	own.IntVar(&f.top, "top", alike.DefaultCheckTop, "nearest documents to tell")
 	own.IntVar(&f.passages, "passages", 5, "shared passages of each to tell")
 	own.BoolVar(&f.add, "add", false, "with --index: add the text if it is new")
@@ -79,6 +78,13 @@ func newCheck() *cobra.Command {
 	f.input.addReading(own)
 	completeChoices(cmd)
 	return cmd
+}
+
+// addPlaces adds the flags that say what a text is compared with.
+func (f *checking) addPlaces(own *pflag.FlagSet) {
+	own.StringVar(&f.among, "among", "", "compare with the documents of this `input`, such as a folder")
+	own.StringVar(&f.index, "index", "", "compare with the documents of the index in this `folder`")
+	own.Float64Var(&f.threshold, "threshold", alike.DefaultCheckThreshold, "similarity, or share of one text in the other, from which on they are alike")
 }
 
 // validate checks flags that contradict each other.
@@ -175,35 +181,14 @@ func (f *checking) runIndex(cmd *cobra.Command, text []byte, path string) error 
 }
 
 func (f *checking) runAmong(cmd *cobra.Command, text []byte, path string) (err error) {
-	options, err := f.text.Options()
-	if err != nil {
-		return err
-	}
-	c := dedup.Config{Signatures: dedup.OfShingles{Options: options}}
-	r, err := c.Recipe()
-	if err != nil {
-		return err
-	}
-	how, err := f.input.reading(cmd, []string{f.among})
-	if err != nil {
-		return err
-	}
-	if how.Visit, err = keepApart([]string{"-", f.input.skipped}, append(f.text.Reads(), f.among)); err != nil {
-		return err
-	}
-	memory, err := f.input.budget()
+	o, err := f.amongOptions(cmd)
 	if err != nil {
 		return err
 	}
 	skipped := f.input.skipping(cmd)
 	defer func() { err = skipped.end(err) }()
-	opened, err := among.Open(cmd.Context(), among.Options{
-		Inputs: []string{f.among}, Corpus: how, Threads: f.input.threads, Memory: memory, OnSkip: skipped.take,
-		Index: index.Options{Recipe: r, Keep: index.KeepText, Containment: 1, ByID: true},
-		OnNotice: func(reason error) {
-			fmt.Fprintf(cmd.ErrOrStderr(), "alike: the index of %s cannot be kept, and is made in memory: %s\n", fault.Shown(f.among), alike.Explain(reason, flagOf))
-		},
-	})
+	o.OnSkip = skipped.take
+	opened, err := among.Open(cmd.Context(), o)
 	if err != nil {
 		return err
 	}
@@ -215,6 +200,34 @@ func (f *checking) runAmong(cmd *cobra.Command, text []byte, path string) (err e
 		return err
 	}
 	return f.print(cmd, answer, opened.Skipped)
+}
+
+// amongOptions says how the documents of --among are indexed.
+func (f *checking) amongOptions(cmd *cobra.Command) (o among.Options, err error) {
+	options, err := f.text.Options()
+	if err != nil {
+		return o, err
+	}
+	c := dedup.Config{Signatures: dedup.OfShingles{Options: options}}
+	r, err := c.Recipe()
+	if err != nil {
+		return o, err
+	}
+	how, err := f.input.reading(cmd, []string{f.among})
+	if err != nil {
+		return o, err
+	}
+	if how.Visit, err = keepApart([]string{"-", f.input.skipped}, append(f.text.Reads(), f.among)); err != nil {
+		return o, err
+	}
+	memory, err := f.input.budget()
+	return among.Options{
+		Inputs: []string{f.among}, Corpus: how, Threads: f.input.threads, Memory: memory,
+		Index: index.Options{Recipe: r, Keep: index.KeepText, Containment: 1, ByID: true},
+		OnNotice: func(reason error) {
+			fmt.Fprintf(cmd.ErrOrStderr(), "alike: the index of %s cannot be kept, and is made in memory: %s\n", fault.Shown(f.among), alike.Explain(reason, flagOf))
+		},
+	}, err
 }
 
 // itself returns a function that tells whether an id is the path of the text; nil: it is no file.

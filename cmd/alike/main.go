@@ -143,7 +143,7 @@ var commands = []struct {
 	make func() *cobra.Command
 }{
 	{"dedup", newDedup}, {"pairs", newPairs}, {"join", newJoin}, {"entities", newEntities}, {"match", newMatch}, {"learn", newLearn}, {"label", newLabel}, {"stream", newStream}, {"serve", newServe}, {"index", newIndex},
-	{"search", newSearch}, {"check", newCheck}, {"compare", newCompare}, {"sketch", newSketch}, {"plan", newPlan}, {"stage", newStage}, {"tune", newTune}, {"eval", newEval},
+	{"search", newSearch}, {"check", newCheck}, {"mcp", newMCP}, {"compare", newCompare}, {"sketch", newSketch}, {"plan", newPlan}, {"stage", newStage}, {"tune", newTune}, {"eval", newEval},
 	{"version", newVersion},
 }
 
