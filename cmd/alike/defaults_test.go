@@ -84,6 +84,8 @@ var uses = []use{
 	{line: "search ix docs.jsonl --measure dice"},
 	{line: "check new.txt --index ix"},
 	{line: "check new.txt --among docs.jsonl"},
+	{line: "mcp --index ix"},
+	{line: "mcp --among docs.jsonl"},
 	{line: "compare a.txt b.txt"},
 	{line: "sketch docs.jsonl"},
 	{line: "sketch docs.jsonl --preset exlsh-word", only: ofPresets},
@@ -254,9 +256,18 @@ func runTold(words []string) (stdout, stderr string, err error) {
 	root.SetOut(&out)
 	root.SetErr(&told)
 	root.SetIn(strings.NewReader(docs))
+	if words[0] == "mcp" { // it is asked
+		root.SetIn(strings.NewReader(asks))
+	}
 	err = root.Execute()
 	return out.String(), told.String(), err
 }
+
+// asks are what an agent says to alike mcp.
+const asks = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"check","arguments":{"text":"the quick brown fox jumps over the lazy dog"}}}
+`
 
 // planned returns a plan without what two plans of one run differ in: estimates from times, and settings that are
 // written down if they are given.
