@@ -84,23 +84,10 @@ func (s *Searcher) bounds(v *view, mine []uint64) (all []bound, err error) {
 		return all, nil
 	}
 	f.keys = appendScaled(f.keys[:0], f.x.scaled, mine)
-	most := f.x.options.BucketCap
-	buckets := buckets{view: v, most: most}
-	defer func() { err = errors.Join(err, buckets.close()) }()
-	v.touch(f.keys)
-	f.slots = f.slots[:0]
-	full := uint64(0)
-	for _, key := range f.keys {
-		from := len(f.slots)
-		if f.slots, err = buckets.append(f.slots, key, v.Range); err != nil {
-			return nil, err
-		}
-		if len(f.slots)-from >= most {
-			full++
-			f.slots = f.slots[:from]
-		}
+	full, err := f.collect(v, f.keys)
+	if err != nil {
+		return nil, err
 	}
-	slices.Sort(f.slots)
 	votes := map[uint64]uint64{}
 	for _, slot := range f.slots {
 		votes[slot]++
@@ -212,21 +199,19 @@ func (s *Searcher) best(v *view, mine []uint64, bounds []bound, o SearchOptions)
 		if o.Top > 0 && len(found) == o.Top && !b.before(&found[o.Top-1]) {
 			continue
 		}
+		wanted, err := accepted(o.Accepts, b.slot, read)
+		if err != nil {
+			return nil, err
+		}
+		if !wanted {
+			continue
+		}
 		r, err := read(b.slot)
 		if errors.Is(err, errGone) {
 			continue
 		}
 		if err != nil {
 			return nil, err
-		}
-		if o.Accepts != nil {
-			columns, err := parseColumns(r.columns)
-			if err != nil {
-				return nil, err
-			}
-			if !o.Accepts(columns) {
-				continue
-			}
 		}
 		other := s.finder.setOf(r)
 		inter := uint64(simjoin.Intersection(mine, other))

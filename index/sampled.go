@@ -42,20 +42,8 @@ func (f *finder) sampled(v *view, q *query, t measure.Threshold, recall float64)
 	f.keys = appendScaled(f.keys[:0], f.x.scaled, set)
 	has.keys = uint64(len(f.keys))
 
-	most := f.x.options.BucketCap
-	buckets := buckets{view: v, most: most}
-	defer func() { err = errors.Join(err, buckets.close()) }()
-	v.touch(f.keys)
-	f.slots = f.slots[:0]
-	for _, key := range f.keys {
-		from := len(f.slots)
-		if f.slots, err = buckets.append(f.slots, key, v.Range); err != nil {
-			return nil, err
-		}
-		if len(f.slots)-from >= most {
-			has.full++
-			f.slots = f.slots[:from]
-		}
+	if has.full, err = f.collect(v, f.keys); err != nil {
+		return nil, err
 	}
 	votes := has.votes(recall)
 	if votes == 0 {
@@ -63,6 +51,27 @@ func (f *finder) sampled(v *view, q *query, t measure.Threshold, recall float64)
 	}
 	f.slots = voted(f.slots, votes)
 	return f.slots, nil
+}
+
+// collect sets f.slots to the slots in the buckets of keys: a document once for each bucket that it is in. Full buckets are left
+// out, and counted.
+func (f *finder) collect(v *view, keys []uint64) (full uint64, err error) {
+	most := f.x.options.BucketCap
+	buckets := buckets{view: v, most: most}
+	defer func() { err = errors.Join(err, buckets.close()) }()
+	v.touch(keys)
+	f.slots = f.slots[:0]
+	for _, key := range keys {
+		from := len(f.slots)
+		if f.slots, err = buckets.append(f.slots, key, v.Range); err != nil {
+			return full, err
+		}
+		if len(f.slots)-from >= most {
+			full++
+			f.slots = f.slots[:from]
+		}
+	}
+	return full, nil
 }
 
 // votes returns the number of keys with buckets that are not full that a document must share: a

@@ -169,15 +169,20 @@ func (f *checking) runIndex(cmd *cobra.Command, text []byte, path string) error 
 			return err
 		}
 		if c.New && f.add {
-			plain, encoding := bom.Text(text)
-			b := x.NewBatch()
-			b.Add(index.Document{ID: []byte(f.id), Text: plain, Encoding: encoding})
-			if err := errors.Join(x.Add(b), x.Sync()); err != nil {
+			if err := addText(x, f.id, text); err != nil {
 				return err
 			}
 		}
 		return f.print(cmd, c, 0)
 	})
+}
+
+// addText adds a text, which may be the bytes of a file with a byte order mark, so that it survives a power failure.
+func addText(x *index.Index, id string, text []byte) error {
+	plain, encoding := bom.Text(text)
+	b := x.NewBatch()
+	b.Add(index.Document{ID: []byte(id), Text: plain, Encoding: encoding})
+	return errors.Join(x.Add(b), x.Sync())
 }
 
 func (f *checking) runAmong(cmd *cobra.Command, text []byte, path string) (err error) {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/index"
-	"github.com/alike-dev/alike/internal/bom"
 	"github.com/alike-dev/alike/internal/version"
 	"github.com/alike-dev/alike/mcpserver"
 )
@@ -117,9 +116,6 @@ func addTo(x *index.Index) func(ctx context.Context, id string, text []byte) err
 		if _, taken, err := x.Get([]byte(id)); err != nil || taken {
 			return cmp.Or(err, fmt.Errorf("there is a document %q: take another id", id))
 		}
-		plain, encoding := bom.Text(text)
-		b := x.NewBatch()
-		b.Add(index.Document{ID: []byte(id), Text: plain, Encoding: encoding})
-		return errors.Join(x.Add(b), x.Sync())
+		return addText(x, id, text)
 	}
 }
