@@ -185,15 +185,11 @@ func (s *store) create(name string, settings settings) (made bool, err error) {
 	case err != nil:
 		return false, err
 	}
-	f, err := durable.Create(s.fs, filepath.Join(s.dir, name+settingsSuffix))
+	err = writeWhole(s.fs, filepath.Join(s.dir, name+settingsSuffix), func(to io.Writer) error {
+		_, err := to.Write(body)
+		return err
+	})
 	if err != nil {
-		return false, err
-	}
-	defer f.Abort()
-	if _, err := f.Write(body); err != nil {
-		return false, err
-	}
-	if err := f.Commit(); err != nil {
 		return false, err
 	}
 	return true, s.open(name, settings, o)

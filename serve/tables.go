@@ -216,12 +216,12 @@ func inMemory(ctx context.Context, s *tableSettings, write func(to io.Writer) er
 func (t *tables) keep(ctx context.Context, name string, s *tableSettings, write func(to io.Writer) error) (made *table, err error) {
 	file := name + "." + strconv.FormatUint(durable.NewID(), 10) + recordsSuffix
 	path := filepath.Join(t.dir, file)
-	if err := t.create(path, write); err != nil {
+	if err := writeWhole(t.fs, path, write); err != nil {
 		return nil, err
 	}
 	if made, err = openTable(ctx, path, s); err == nil {
 		made.file = file
-		err = t.create(filepath.Join(t.dir, name+tableSuffix), func(to io.Writer) error {
+		err = writeWhole(t.fs, filepath.Join(t.dir, name+tableSuffix), func(to io.Writer) error {
 			return json.NewEncoder(to).Encode(tableFile{*s, file})
 		})
 	}
@@ -231,9 +231,9 @@ func (t *tables) keep(ctx context.Context, name string, s *tableSettings, write 
 	return made, nil
 }
 
-// create writes a file that is whole, and on disk, or not there.
-func (t *tables) create(path string, write func(to io.Writer) error) error {
-	f, err := durable.Create(t.fs, path)
+// writeWhole writes a file that is whole, and on disk, or not there.
+func writeWhole(on vfs.FS, path string, write func(to io.Writer) error) error {
+	f, err := durable.Create(on, path)
 	if err != nil {
 		return err
 	}

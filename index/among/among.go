@@ -16,6 +16,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -255,15 +256,7 @@ func (c *cache) forget() error {
 
 // remember writes the list of states.
 func (c *cache) remember(k files) error {
-	f, err := filelock.Create(vfs.OS, filepath.Join(c.dir, filesFile))
-	if err != nil {
-		return err
-	}
-	defer f.Abort()
-	if err := json.NewEncoder(f).Encode(k); err != nil {
-		return err
-	}
-	return f.Commit()
+	return writeWhole(filepath.Join(c.dir, filesFile), func(to io.Writer) error { return json.NewEncoder(to).Encode(k) })
 }
 
 // change adds and deletes single documents.

@@ -2,6 +2,7 @@ package among
 
 import (
 	"encoding/binary"
+	"io"
 	"path/filepath"
 
 	"github.com/alike-dev/alike/index"
@@ -61,12 +62,20 @@ func writeSizes(path string, s index.Sizes) error {
 		data = binary.LittleEndian.AppendUint32(data, n)
 	}
 	data = binary.LittleEndian.AppendUint32(data, durable.Checksum(0, data))
+	return writeWhole(path, func(to io.Writer) error {
+		_, err := to.Write(data)
+		return err
+	})
+}
+
+// writeWhole writes a file that is whole, and on disk, or as it was before.
+func writeWhole(path string, write func(to io.Writer) error) error {
 	f, err := filelock.Create(vfs.OS, path)
 	if err != nil {
 		return err
 	}
 	defer f.Abort()
-	if _, err := f.Write(data); err != nil {
+	if err := write(f); err != nil {
 		return err
 	}
 	return f.Commit()
