@@ -155,8 +155,11 @@ func (w *writer) read(slot uint64) (record, error) {
 	return parseRecord(w.pending[slot-w.shown.Next].record)
 }
 
-// after returns the slots of a range that were added after a view was taken.
+// after returns the slots of a range that were added after a view was taken: all of them if there is none.
 func (v *view) after(now keytable.Range) keytable.Range {
+	if v == nil {
+		return now
+	}
 	return keytable.Range{First: max(v.Next, now.First), Next: now.Next}
 }
 

@@ -279,3 +279,20 @@ func (t *Table) Bytes() (n int64) {
 	}
 	return n + int64(shards*bits.UintSize/8*2)
 }
+
+// Entries appends the live entries of a shard to dst, in the form that Restore takes. Only the writer may call it.
+func (t *Table) Entries(dst []uint64, shard int, r Range) []uint64 {
+	for _, e := range t.shards[shard].all() {
+		if _, live := r.slot(e); e != 0 && live {
+			dst = append(dst, e)
+		}
+	}
+	return dst
+}
+
+// Restore fills an empty shard with entries of Entries, as many of a bucket as there are.
+func (t *Table) Restore(shard int, entries []uint64) {
+	s := &t.shards[shard]
+	s.entries.Store(&entries)
+	s.replace(max(len(entries)*100/afterwards, least), Range{0, 1 << 32})
+}
