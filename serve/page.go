@@ -24,14 +24,17 @@ import (
 // pageList is the page for people. It reads only, and openapi.json does not describe it. Rights are those of the token
 // in the cookie, which no route of the API takes.
 var pageList = []route{
-	{"GET /{$}", open, viewing, (*call).page},
-	{"POST /{$}", open, viewing, (*call).askPage},
-	{"POST /page/login", open, viewing, (*call).login},
-	{"POST /page/logout", open, viewing, (*call).logout},
-	{"GET /page/counters", open, viewing, (*call).counters},
-	{"GET /page/page.css", open, nil, (*call).pageStyle},
-	{"GET /page/page.js", open, nil, (*call).pageScript},
+	{"GET /{$}", open, viewing, on(pageCall.show)},
+	{"POST /{$}", open, viewing, on(pageCall.ask)},
+	{"POST /page/login", open, viewing, on(pageCall.login)},
+	{"POST /page/logout", open, viewing, on(pageCall.logout)},
+	{"GET /page/counters", open, viewing, on(pageCall.counters)},
+	{"GET /page/page.css", open, nil, on(pageCall.style)},
+	{"GET /page/page.js", open, nil, on(pageCall.script)},
 }
+
+// pageCall is for the page, with the rights of its cookie.
+type pageCall struct{ *call }
 
 func viewing(s *Server) *budget { return s.pages }
 
@@ -106,19 +109,19 @@ func unpack(packed string) (string, error) {
 	return string(out), nil
 }
 
-// page shows the view of the query.
-func (c *call) page() error {
+// show shows the view of the query.
+func (c pageCall) show() error {
 	q := c.r.URL.Query()
 	v := view{collection: q.Get("collection"), id: q.Get("id"), with: q.Get("with"), threshold: q.Get("threshold")}
 	var err error
 	if packed := q.Get("t"); packed != "" && v.id == "" {
 		v.text, err = unpack(packed)
 	}
-	return c.show(&v, err)
+	return c.sendView(&v, err)
 }
 
-// askPage takes a form and leads to the view of its answer, or shows it if there can be no link to it.
-func (c *call) askPage() error {
+// ask takes a form and leads to the view of its answer, or shows it if there can be no link to it.
+func (c pageCall) ask() error {
 	var v view
 	err := readBody(c.w, c.r, &c.config.Limits, func(body []byte) (err error) {
 		c.r.Body = io.NopCloser(bytes.NewReader(body))
@@ -143,7 +146,7 @@ func (c *call) askPage() error {
 		http.Redirect(c.w, c.r, "/?"+query, http.StatusSeeOther)
 		return nil
 	}
-	return c.show(&v, err)
+	return c.sendView(&v, err)
 }
 
 // takeFile takes the text of a file, if one was sent.
@@ -161,8 +164,8 @@ func (v *view) takeFile(files []*multipart.FileHeader) error {
 	return err
 }
 
-// show sends the page of a view, or what is wrong with it.
-func (c *call) show(v *view, err error) error {
+// sendView sends the page of a view, or what is wrong with it.
+func (c pageCall) sendView(v *view, err error) error {
 	c.useCookie()
 	p := &report.ServicePage{SignedIn: c.config.Tokens != nil}
 	if err == nil {
@@ -186,7 +189,7 @@ func (c *call) show(v *view, err error) error {
 	return c.sendPage(status, p)
 }
 
-func (c *call) sendPage(status int, p *report.ServicePage) error {
+func (c pageCall) sendPage(status int, p *report.ServicePage) error {
 	var out bytes.Buffer
 	if err := report.Service(&out, p); err != nil {
 		return err
@@ -203,7 +206,7 @@ func (c *call) sendPage(status int, p *report.ServicePage) error {
 }
 
 // fill fills in the page of a view.
-func (c *call) fill(p *report.ServicePage, v *view) error {
+func (c pageCall) fill(p *report.ServicePage, v *view) error {
 	for _, name := range c.store.names() {
 		if c.config.Tokens.allow(c.r, Read, name) != nil {
 			continue
@@ -231,12 +234,19 @@ func (c *call) fill(p *report.ServicePage, v *view) error {
 		return err
 	}
 	defer done()
-	return of.fill(p, v, c.config.Durability)
+	return (&shown{of, p, v}).fill(c.config.Durability)
 }
 
-// fill fills in what a view shows of the collection.
-func (c *collection) fill(p *report.ServicePage, v *view, durability Durability) error {
-	s := c.stats(durability)
+// shown is what the page shows of a collection.
+type shown struct {
+	*collection
+	page *report.ServicePage
+	view *view
+}
+
+// fill fills in the page.
+func (c *shown) fill(durability Durability) error {
+	p, v, s := c.page, c.view, c.stats(durability)
 	p.Name, p.Recipe, p.Rule = c.name, s.Recipe, ruleOf(c.index.Options())
 	p.Counters = []report.ServiceCounter{
 		{Name: "documents", Label: "documents", Value: s.Documents}, {Name: "checked", Label: "checked", Value: s.Checked},
@@ -270,15 +280,15 @@ func (c *collection) fill(p *report.ServicePage, v *view, durability Durability)
 	matches = slices.DeleteFunc(matches, func(m index.Match) bool { return v.id != "" && string(m.ID) == v.id })
 	p.More = len(matches) >= mostMatches
 	p.Asked, p.ID, p.Form = true, v.id, form
-	least, err := c.slider(p, v)
+	least, err := c.slider()
 	if err != nil {
 		return err
 	}
 	if q, ok := v.query(); ok && (v.id != "" || p.Text != "") {
 		p.Link = "/?" + q
 	}
-	chosen := c.rows(p, v, matches, least)
-	return c.pair(p, asked, chosen, matches)
+	chosen := c.rows(matches, least)
+	return c.pair(asked, chosen, matches)
 }
 
 func metaOf(columns [][]byte) string {
@@ -293,7 +303,8 @@ func metaOf(columns [][]byte) string {
 }
 
 // slider fills in the threshold, and returns it. It is 0 where a collection has none between 0 and 1.
-func (c *collection) slider(p *report.ServicePage, v *view) (least float64, err error) {
+func (c *shown) slider() (least float64, err error) {
+	p, v := c.page, c.view
 	r := c.index.Options().Recipe
 	if !r.BySets() || r.Threshold().Measure() == measure.Overlap {
 		return 0, nil
@@ -311,7 +322,8 @@ func (c *collection) slider(p *report.ServicePage, v *view) (least float64, err 
 }
 
 // rows fills in the list of documents, and returns the id of the one to be shown beside, "" for none.
-func (c *collection) rows(p *report.ServicePage, v *view, matches []index.Match, least float64) (chosen string) {
+func (c *shown) rows(matches []index.Match, least float64) (chosen string) {
+	p, v := c.page, c.view
 	chosen = v.with
 	if chosen == "" && len(matches) > 0 && matches[0].Similarity >= least {
 		chosen = string(matches[0].ID)
@@ -345,7 +357,7 @@ func label(id string) string {
 }
 
 // pair fills in the text and the document beside it.
-func (c *collection) pair(p *report.ServicePage, asked []byte, id string, matches []index.Match) error {
+func (c *shown) pair(asked []byte, id string, matches []index.Match) error {
 	if id == "" || c.index.Options().Keep != index.KeepText {
 		return nil
 	}
@@ -363,7 +375,7 @@ func (c *collection) pair(p *report.ServicePage, asked []byte, id string, matche
 	if at := slices.IndexFunc(matches, func(m index.Match) bool { return string(m.ID) == id }); at >= 0 {
 		pair.Similarity = strconv.FormatFloat(matches[at].Similarity, 'f', 4, 64)
 	}
-	p.Pair = pair
+	c.page.Pair = pair
 	return nil
 }
 
@@ -371,7 +383,7 @@ func (c *collection) pair(p *report.ServicePage, asked []byte, id string, matche
 const leastWords = 3
 
 // spansToShow returns the passages that two texts share: those of evidence, where the collection has them.
-func (c *collection) spansToShow(a, b []byte) ([]passage.Span, error) {
+func (c *shown) spansToShow(a, b []byte) ([]passage.Span, error) {
 	if c.hasPassages() {
 		return c.passages(a, b)
 	}

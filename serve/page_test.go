@@ -254,7 +254,7 @@ func TestThePageAsksForATokenAndKeepsItFromScripts(t *testing.T) {
 	}
 	b.post(http.StatusUnauthorized, "/page/logout", nil)
 
-	c := &call{r: &http.Request{}}
+	c := pageCall{&call{r: &http.Request{}}}
 	for _, part := range []string{"HttpOnly", "SameSite=Strict"} {
 		if !strings.Contains(c.cookie("x").String(), part) {
 			t.Errorf("the cookie is not %s", part)

@@ -14,7 +14,7 @@ import (
 const tokenCookie = "alike_token"
 
 // useCookie lets a request have the rights of the token in its cookie.
-func (c *call) useCookie() {
+func (c pageCall) useCookie() {
 	cookie, err := c.r.Cookie(tokenCookie)
 	if err != nil || c.r.Header.Get("Authorization") != "" {
 		return
@@ -28,7 +28,7 @@ func (c *call) useCookie() {
 }
 
 // cookie returns the cookie of a token; "" removes it.
-func (c *call) cookie(token string) *http.Cookie {
+func (c pageCall) cookie(token string) *http.Cookie {
 	k := &http.Cookie{
 		Name: tokenCookie, Value: base64.RawURLEncoding.EncodeToString([]byte(token)), Path: "/",
 		HttpOnly: true, Secure: c.r.TLS != nil, SameSite: http.SameSiteStrictMode,
@@ -43,7 +43,7 @@ func (c *call) cookie(token string) *http.Cookie {
 const mostForm = 64 << 10
 
 // login keeps a token that is right in a cookie.
-func (c *call) login() error {
+func (c pageCall) login() error {
 	if err := http.NewCrossOriginProtection().Check(c.r); err != nil {
 		return &Problem{Status: http.StatusForbidden, Detail: "the form is that of another site"}
 	}
@@ -75,7 +75,7 @@ func (c *call) login() error {
 	return nil
 }
 
-func (c *call) logout() error {
+func (c pageCall) logout() error {
 	if err := http.NewCrossOriginProtection().Check(c.r); err != nil {
 		return &Problem{Status: http.StatusForbidden, Detail: "the form is that of another site"}
 	}
@@ -85,7 +85,7 @@ func (c *call) logout() error {
 }
 
 // counters answers the statistics of a collection, for the script of the page.
-func (c *call) counters() error {
+func (c pageCall) counters() error {
 	c.useCookie()
 	name := c.r.URL.Query().Get("collection")
 	if err := c.config.Tokens.allow(c.r, Read, name); err != nil {
@@ -99,14 +99,14 @@ func (c *call) counters() error {
 	return c.sendJSON(http.StatusOK, of.stats(c.config.Durability))
 }
 
-func (c *call) pageStyle() error {
+func (c pageCall) style() error {
 	return c.sendAsset("text/css; charset=utf-8", report.ServiceStyle())
 }
-func (c *call) pageScript() error {
+func (c pageCall) script() error {
 	return c.sendAsset("text/javascript; charset=utf-8", report.ServiceScript())
 }
 
-func (c *call) sendAsset(kind, body string) error {
+func (c pageCall) sendAsset(kind, body string) error {
 	c.w.Header().Set("Content-Type", kind)
 	c.w.Header().Set("Cache-Control", "no-cache")
 	_, err := io.WriteString(c.w, body)

@@ -2,13 +2,9 @@ package serve
 
 import (
 	"cmp"
-	_ "embed"
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
-
-	"github.com/alike-dev/alike/recipe"
 )
 
 // call is one request on its way.
@@ -29,6 +25,11 @@ type route struct {
 	answer  func(c *call) error
 }
 
+// on is the answer of a route by a method of what is nothing but a call: one type for each part of the API.
+func on[T ~struct{ *call }](answer func(T) error) func(c *call) error {
+	return func(c *call) error { return answer(T{c}) }
+}
+
 func reading(s *Server) *budget { return s.reads }
 func writing(s *Server) *budget { return s.writes }
 
@@ -39,23 +40,23 @@ const (
 
 // routeList is the whole API, as openapi.json describes it.
 var routeList = []route{
-	{"GET /healthz", open, nil, (*call).health},
-	{"GET /readyz", open, nil, (*call).ready},
-	{"GET /openapi.json", open, nil, (*call).openAPI},
-	{"GET /metrics", ReadAll, nil, (*call).showMetrics},
-	{"POST /v1/sketch", ReadAny, reading, (*call).sketch},
-	{"POST /v1/compare", ReadAny, reading, (*call).compare},
-	{"GET /v1/collections", ReadAny, nil, (*call).list},
-	{"PUT" + ofCollection, Admin, writing, (*call).createCollection},
-	{"GET" + ofCollection, Read, reading, (*call).getCollection},
-	{"DELETE" + ofCollection, Admin, writing, (*call).deleteCollection},
-	{"POST" + ofCollection + "/check", Read, writing, (*call).check},
-	{"POST" + ofCollection + "/documents", Write, writing, (*call).documents},
-	{"PUT" + ofDocument, Write, writing, (*call).putDocument},
-	{"GET" + ofDocument, Read, reading, (*call).getDocument},
-	{"DELETE" + ofDocument, Write, writing, (*call).deleteDocument},
-	{"POST" + ofCollection + "/search", Read, reading, (*call).search},
-	{"GET" + ofCollection + "/stats", Read, reading, (*call).stats},
+	{"GET /healthz", open, nil, on(probeCall.health)},
+	{"GET /readyz", open, nil, on(probeCall.ready)},
+	{"GET /openapi.json", open, nil, on(probeCall.openAPI)},
+	{"GET /metrics", ReadAll, nil, on(probeCall.metrics)},
+	{"POST /v1/sketch", ReadAny, reading, on(textCall.sketch)},
+	{"POST /v1/compare", ReadAny, reading, on(textCall.compare)},
+	{"GET /v1/collections", ReadAny, nil, on(collectionCall.list)},
+	{"PUT" + ofCollection, Admin, writing, on(collectionCall.create)},
+	{"GET" + ofCollection, Read, reading, on(collectionCall.get)},
+	{"DELETE" + ofCollection, Admin, writing, on(collectionCall.delete)},
+	{"POST" + ofCollection + "/check", Read, writing, on(documentCall.check)},
+	{"POST" + ofCollection + "/documents", Write, writing, on(documentCall.add)},
+	{"PUT" + ofDocument, Write, writing, on(documentCall.put)},
+	{"GET" + ofDocument, Read, reading, on(documentCall.get)},
+	{"DELETE" + ofDocument, Write, writing, on(documentCall.delete)},
+	{"POST" + ofCollection + "/search", Read, reading, on(documentCall.search)},
+	{"GET" + ofCollection + "/stats", Read, reading, on(collectionCall.stats)},
 }
 
 func (s *Server) routes() *http.ServeMux {
@@ -169,171 +170,5 @@ func (c *call) within(use func(of *collection) error) error {
 	return use(of)
 }
 
-func (c *call) health() error { return c.send(http.StatusOK, []byte("{\"status\":\"ok\"}\n")) }
-
-func (c *call) ready() error {
-	if c.failing.Load() {
-		return errDraining
-	}
-	if err := c.store.ready(); err != nil {
-		return err
-	}
-	return c.send(http.StatusOK, []byte("{\"status\":\"ready\"}\n"))
-}
-
-//go:embed openapi.json
-var openAPIDocument []byte
-
-func (c *call) openAPI() error { return c.send(http.StatusOK, openAPIDocument) }
-
-func (c *call) showMetrics() error {
-	c.metrics.handler.ServeHTTP(c.w, c.r)
-	return nil
-}
-
-func (c *call) sketch() error {
-	kind, err := bodyType(c.r)
-	if err != nil {
-		return err
-	}
-	if kind == jsonType {
-		if c.r.URL.RawQuery != "" {
-			return unprocessable("query", "is for NDJSON and plain text; a body of JSON has the settings itself")
-		}
-		return c.answerBody(func(body []byte) ([]byte, error) { return c.sketchers.sketch(nil, body) })
-	}
-	k, err := c.sketchers.ofQuery(c.r.URL.Query())
-	if err != nil {
-		return err
-	}
-	if kind == ndjson {
-		return streamLines(c.w, c.r, c.lines(), func() lineWork { return &sketchWork{k: k} }, func() error { return nil })
-	}
-	return readBody(c.w, c.r, &c.config.Limits, func(body []byte) error {
-		m := k.makers.Get().(*recipe.Maker)
-		defer k.makers.Put(m)
-		return c.send(http.StatusOK, k.append(nil, m, nil, body))
-	})
-}
-
-func (c *call) compare() error { return c.answerBody(compareTexts) }
-
-func (c *call) list() error {
-	names := make([]string, 0)
-	for _, name := range c.store.names() {
-		if c.config.Tokens.allow(c.r, Read, name) == nil {
-			names = append(names, name)
-		}
-	}
-	return c.sendJSON(http.StatusOK, map[string][]string{"collections": names})
-}
-
-func (c *call) createCollection() error {
-	return c.body(func(body []byte) error {
-		settings, err := parseSettings(body)
-		if err != nil {
-			return err
-		}
-		made, err := c.store.create(c.r.PathValue("collection"), settings)
-		if err != nil {
-			return err
-		}
-		status := http.StatusOK
-		if made {
-			status = http.StatusCreated
-		}
-		return c.within(func(of *collection) error { return c.sendJSON(status, of.settings) })
-	})
-}
-
-func (c *call) getCollection() error {
-	return c.within(func(of *collection) error { return c.sendJSON(http.StatusOK, of.settings) })
-}
-
-func (c *call) deleteCollection() error {
-	if err := c.store.remove(c.r.PathValue("collection")); err != nil {
-		return err
-	}
-	c.w.WriteHeader(http.StatusNoContent)
-	return nil
-}
-
-func (c *call) check() error {
-	add, err := parameter(c.r, "add")
-	if err != nil {
-		return err
-	}
-	if add {
-		if err := c.need(Write); err != nil {
-			return err
-		}
-	}
-	return c.within(func(of *collection) error {
-		return c.answerBody(func(body []byte) ([]byte, error) { return of.check(nil, body, add) })
-	})
-}
-
 // lines returns what bodies of lines share.
 func (s *Server) lines() lines { return lines{s.drain, &s.config.Limits, s.turns} }
-
-// parameter returns a truth of the query, true if it is not there.
-func parameter(r *http.Request, name string) (bool, error) {
-	value := r.URL.Query().Get(name)
-	if value == "" {
-		return true, nil
-	}
-	b, err := strconv.ParseBool(value)
-	if err != nil {
-		return false, unprocessable(name, "takes true or false")
-	}
-	return b, nil
-}
-
-func (c *call) documents() error {
-	kind, err := bodyType(c.r)
-	if err != nil {
-		return err
-	}
-	return c.within(func(of *collection) error {
-		if kind == ndjson {
-			return streamLines(c.w, c.r, c.lines(), of.newCheckWork, of.settle)
-		}
-		return c.answerBody(func(body []byte) ([]byte, error) { return of.check(nil, body, true) })
-	})
-}
-
-func (c *call) putDocument() error {
-	return c.within(func(of *collection) error {
-		return c.answerBody(func(body []byte) ([]byte, error) { return of.replace(c.r.PathValue("id"), body) })
-	})
-}
-
-func (c *call) getDocument() error {
-	return c.within(func(of *collection) error {
-		answer, err := of.get(c.r.PathValue("id"))
-		if err != nil {
-			return err
-		}
-		return c.send(http.StatusOK, answer)
-	})
-}
-
-func (c *call) deleteDocument() error {
-	return c.within(func(of *collection) error {
-		if err := of.remove(c.r.PathValue("id")); err != nil {
-			return err
-		}
-		c.w.WriteHeader(http.StatusNoContent)
-		return nil
-	})
-}
-
-func (c *call) search() error {
-	return c.within(func(of *collection) error {
-		return c.answerBody(func(body []byte) ([]byte, error) { return of.search(nil, body) })
-	})
-}
-
-func (c *call) stats() error {
-	return c.within(func(of *collection) error { return c.sendJSON(http.StatusOK, of.stats(c.config.Durability)) })
-}

@@ -15,14 +15,17 @@ const ofTable = " /v1/tables/{table}"
 
 // tableList are the routes of tables, whose names stand among the collections of a token.
 var tableList = []route{
-	{"GET /v1/tables", ReadAny, nil, (*call).listTables},
-	{"PUT" + ofTable, Admin, writing, (*call).putTable},
-	{"GET" + ofTable, Read, reading, (*call).getTable},
-	{"DELETE" + ofTable, Admin, writing, (*call).deleteTable},
-	{"POST" + ofTable + "/match", Read, reading, (*call).match},
+	{"GET /v1/tables", ReadAny, nil, on(tableCall.list)},
+	{"PUT" + ofTable, Admin, writing, on(tableCall.put)},
+	{"GET" + ofTable, Read, reading, on(tableCall.get)},
+	{"DELETE" + ofTable, Admin, writing, on(tableCall.delete)},
+	{"POST" + ofTable + "/match", Read, reading, on(tableCall.match)},
 }
 
-func (c *call) listTables() error {
+// tableCall is for tables and the records that are matched with them.
+type tableCall struct{ *call }
+
+func (c tableCall) list() error {
 	names := make([]string, 0)
 	for _, name := range c.tables.names() {
 		if c.config.Tokens.allow(c.r, Read, name) == nil {
@@ -38,11 +41,11 @@ type tableAnswer struct {
 	Columns []string `json:"columns"` // of a record to match
 }
 
-func (c *call) describe(of *table) error {
+func (c tableCall) describe(of *table) error {
 	return c.sendJSON(http.StatusOK, tableAnswer{of.Matcher.Records(), of.Columns()})
 }
 
-func (c *call) getTable() error {
+func (c tableCall) get() error {
 	of, err := c.tables.get(c.r.PathValue("table"))
 	if err != nil {
 		return err
@@ -50,7 +53,7 @@ func (c *call) getTable() error {
 	return c.describe(of)
 }
 
-func (c *call) deleteTable() error {
+func (c tableCall) delete() error {
 	if err := c.tables.remove(c.r.PathValue("table")); err != nil {
 		return err
 	}
@@ -58,8 +61,8 @@ func (c *call) deleteTable() error {
 	return nil
 }
 
-// putTable makes a table of a body of JSON, with the records in it, or of lines: the settings, then the records.
-func (c *call) putTable() error {
+// put makes a table of a body of JSON, with the records in it, or of lines: the settings, then the records.
+func (c tableCall) put() error {
 	kind, err := bodyType(c.r)
 	if err != nil {
 		return err
@@ -98,7 +101,7 @@ func (c *call) putTable() error {
 }
 
 // putLines makes a table of lines. They go to a file as they come.
-func (c *call) putLines() (*table, error) {
+func (c tableCall) putLines() (*table, error) {
 	limits := &c.config.Limits
 	if c.r.ContentLength > limits.Table {
 		return nil, &http.MaxBytesError{Limit: limits.Table}
@@ -181,7 +184,7 @@ func (l *lineReader) next() ([]byte, error) {
 }
 
 // match answers a record, or lines of them.
-func (c *call) match() error {
+func (c tableCall) match() error {
 	of, err := c.tables.get(c.r.PathValue("table"))
 	if err != nil {
 		return err

@@ -47,7 +47,7 @@ lines() {
 singles() {
   local before
   before=$(used)
-  "$service" -connections "$2" -pid "$server" "$url/v1/collections/c/check" "$docs" | sed 's/.*checks, \([0-9]*\)\/s.*median \([^,]*\), p99 \(.*\)/\1 \2 \3/' >>"$folder/$1.rates"
+  "$service" -connections "$2" -pid "$server" "$url/v1/collections/c/check" "$docs" | sed -n 's/\([0-9]*\)\/s.*median \([^,]*\), p99 \([^;]*\);.*/\1 \2 \3/p' >>"$folder/$1.rates"
   took "$1" "$(echo "$(used) - $before" | bc)"
 }
 

@@ -1,0 +1,129 @@
+package serve
+
+import (
+	"net/http"
+	"strconv"
+)
+
+// collectionCall is for collections as a whole.
+type collectionCall struct{ *call }
+
+func (c collectionCall) list() error {
+	names := make([]string, 0)
+	for _, name := range c.store.names() {
+		if c.config.Tokens.allow(c.r, Read, name) == nil {
+			names = append(names, name)
+		}
+	}
+	return c.sendJSON(http.StatusOK, map[string][]string{"collections": names})
+}
+
+func (c collectionCall) create() error {
+	return c.body(func(body []byte) error {
+		settings, err := parseSettings(body)
+		if err != nil {
+			return err
+		}
+		made, err := c.store.create(c.r.PathValue("collection"), settings)
+		if err != nil {
+			return err
+		}
+		status := http.StatusOK
+		if made {
+			status = http.StatusCreated
+		}
+		return c.within(func(of *collection) error { return c.sendJSON(status, of.settings) })
+	})
+}
+
+func (c collectionCall) get() error {
+	return c.within(func(of *collection) error { return c.sendJSON(http.StatusOK, of.settings) })
+}
+
+func (c collectionCall) delete() error {
+	if err := c.store.remove(c.r.PathValue("collection")); err != nil {
+		return err
+	}
+	c.w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func (c collectionCall) stats() error {
+	return c.within(func(of *collection) error { return c.sendJSON(http.StatusOK, of.stats(c.config.Durability)) })
+}
+
+// documentCall is for documents of a collection.
+type documentCall struct{ *call }
+
+func (c documentCall) check() error {
+	add, err := parameter(c.r, "add")
+	if err != nil {
+		return err
+	}
+	if add {
+		if err := c.need(Write); err != nil {
+			return err
+		}
+	}
+	return c.within(func(of *collection) error {
+		return c.answerBody(func(body []byte) ([]byte, error) { return of.check(nil, body, add) })
+	})
+}
+
+// parameter returns a truth of the query, true if it is not there.
+func parameter(r *http.Request, name string) (bool, error) {
+	value := r.URL.Query().Get(name)
+	if value == "" {
+		return true, nil
+	}
+	b, err := strconv.ParseBool(value)
+	if err != nil {
+		return false, unprocessable(name, "takes true or false")
+	}
+	return b, nil
+}
+
+func (c documentCall) add() error {
+	kind, err := bodyType(c.r)
+	if err != nil {
+		return err
+	}
+	return c.within(func(of *collection) error {
+		if kind == ndjson {
+			return streamLines(c.w, c.r, c.lines(), of.newCheckWork, of.settle)
+		}
+		return c.answerBody(func(body []byte) ([]byte, error) { return of.check(nil, body, true) })
+	})
+}
+
+func (c documentCall) put() error {
+	return c.within(func(of *collection) error {
+		return c.answerBody(func(body []byte) ([]byte, error) { return of.replace(c.r.PathValue("id"), body) })
+	})
+}
+
+func (c documentCall) get() error {
+	return c.within(func(of *collection) error {
+		answer, err := of.get(c.r.PathValue("id"))
+		if err != nil {
+			return err
+		}
+		return c.send(http.StatusOK, answer)
+	})
+}
+
+func (c documentCall) delete() error {
+	return c.within(func(of *collection) error {
+		if err := of.remove(c.r.PathValue("id")); err != nil {
+			return err
+		}
+		c.w.WriteHeader(http.StatusNoContent)
+		return nil
+	})
+}
+
+func (c documentCall) search() error {
+	return c.within(func(of *collection) error {
+		return c.answerBody(func(body []byte) ([]byte, error) { return of.search(nil, body) })
+	})
+}
