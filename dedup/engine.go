@@ -6,6 +6,7 @@
 //	settle   Config → settings, complete and checked
 //	begin    settings → inputs (the files), job (memory, journal, account)
 //	spool    inputs → inputs whose streams are files
+//	weigh    inputs → weights of shingles by how many documents have them, if asked for
 //	link     inputs → links of records, in place of similar texts
 //	expect   a sample of the inputs → choice: bands, exact join, or open
 //	read     inputs → documents (digest, band keys; signature or set where needed)
@@ -88,6 +89,10 @@ func Run(ctx context.Context, config Config) (summary *Summary, err error) {
 // removal finds the edges, clusters them and writes the output. If rows cannot be copied, it does
 // this once more.
 func removal(ctx context.Context, j *job, in *inputs, out *write.Folder) (*Summary, error) {
+	j, err := weigh(ctx, j, in)
+	if err != nil {
+		return nil, err
+	}
 	sparse := !j.Star
 	links, err := link(ctx, j, in)
 	if err != nil {
@@ -219,6 +224,9 @@ func Pairs(ctx context.Context, config Config, emit func(Pair) error) (summary *
 	}
 	defer func() { err = errors.Join(err, j.close(err == nil)) }()
 	if in, err = spool(ctx, j, in); err != nil {
+		return nil, err
+	}
+	if j, err = weigh(ctx, j, in); err != nil {
 		return nil, err
 	}
 	how, err := expect(ctx, j, in, false)

@@ -29,6 +29,7 @@ type Signatures interface{ signatures(*modes) }
 type OfShingles struct {
 	Options shingle.Options
 	Scheme  recipe.Scheme // nil: minhash.Default()
+	Rarity  *Rarity       // nil: all shingles count alike
 }
 
 // OfTexts makes signatures directly from texts.
@@ -118,6 +119,7 @@ type modes struct {
 	Against, With []string
 	Features      shingle.Options
 	Sketch        recipe.Scheme
+	Rarity        *Rarity
 	Texts         recipe.TextScheme
 	Distance      *int
 	Link          ByLinks
@@ -143,8 +145,10 @@ const methodAuto = "auto"
 func (a Against) beside(m *modes) { m.Against = a }
 func (w With) beside(m *modes)    { m.With = w }
 
-func (s OfShingles) signatures(m *modes) { m.Features, m.Sketch = s.Options, s.Scheme }
-func (s OfTexts) signatures(m *modes)    { m.Texts = s.Scheme }
+func (s OfShingles) signatures(m *modes) {
+	m.Features, m.Sketch, m.Rarity = s.Options, s.Scheme, s.Rarity
+}
+func (s OfTexts) signatures(m *modes) { m.Texts = s.Scheme }
 
 func (s Similarity) decide(m *modes) {
 	m.Measure, m.Threshold, m.Verify, m.Shared = s.Measure, s.Threshold, s.Verify, s.Shared

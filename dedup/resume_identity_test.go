@@ -21,6 +21,7 @@ import (
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/recipe"
+	"github.com/alike-dev/alike/shingle"
 	"github.com/alike-dev/alike/simhash"
 	"github.com/alike-dev/alike/text"
 	"github.com/alike-dev/alike/vfs/vfstest"
@@ -311,20 +312,25 @@ func TestEveryFieldOfConfigIsInTheFingerprint(t *testing.T) {
 			c.Features.Text.Filter, c.Features.Text.FilterName = func([]byte) bool { return true }, "other"
 		},
 		"Features.Text.Version": func(c *settings) { c.Features.Text.Version = text.V1 },
-		"Corpus.Format":         func(c *settings) { c.Corpus.Format = corpus.Lines },
-		"Corpus.Fields":         func(c *settings) { c.Corpus.Fields = []string{"x"} },
-		"Sketch":                func(c *settings) { c.Sketch = otherSketch },
-		"Texts":                 func(c *settings) { byDistance(c, 3); c.Texts = someTexts{} },
-		"Distance":              func(c *settings) { byDistance(c, 3) },
-		"Threshold":             func(c *settings) { c.Threshold = 0.71 },
-		"Recall":                func(c *settings) { c.Recall = 0.9 },
-		"Fingerprints":          func(c *settings) { c.Fingerprints, c.Verify = true, recipe.Sketch },
-		"Method":                func(c *settings) { c.Method = MethodLSH },
-		"Verify":                func(c *settings) { c.Verify = recipe.Sketch },
-		"OnError":               func(c *settings) { c.OnError = OnErrorFail },
-		"Keep":                  func(c *settings) { c.Keep = keepRule(t, "longest") },
-		"Tags":                  func(c *settings) { c.Tags = &Tags{} },
-		"Banding":               func(c *settings) { c.Banding = lsh.Params{Bands: 30, Rows: 4, MinBands: 1} },
+		"Features.Weights":      func(c *settings) { c.Features.Weights = &shingle.Weights{Name: "exact"} },
+		"Rarity": func(c *settings) {
+			c.Rarity = &Rarity{}
+			c.Features.Weights = &shingle.Weights{Name: c.Rarity.String()}
+		},
+		"Corpus.Format": func(c *settings) { c.Corpus.Format = corpus.Lines },
+		"Corpus.Fields": func(c *settings) { c.Corpus.Fields = []string{"x"} },
+		"Sketch":        func(c *settings) { c.Sketch = otherSketch },
+		"Texts":         func(c *settings) { byDistance(c, 3); c.Texts = someTexts{} },
+		"Distance":      func(c *settings) { byDistance(c, 3) },
+		"Threshold":     func(c *settings) { c.Threshold = 0.71 },
+		"Recall":        func(c *settings) { c.Recall = 0.9 },
+		"Fingerprints":  func(c *settings) { c.Fingerprints, c.Verify = true, recipe.Sketch },
+		"Method":        func(c *settings) { c.Method = MethodLSH },
+		"Verify":        func(c *settings) { c.Verify = recipe.Sketch },
+		"OnError":       func(c *settings) { c.OnError = OnErrorFail },
+		"Keep":          func(c *settings) { c.Keep = keepRule(t, "longest") },
+		"Tags":          func(c *settings) { c.Tags = &Tags{} },
+		"Banding":       func(c *settings) { c.Banding = lsh.Params{Bands: 30, Rows: 4, MinBands: 1} },
 	}
 	before := fingerprint(t, base())
 	met := map[string]bool{}

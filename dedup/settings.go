@@ -11,6 +11,7 @@ import (
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/recipe"
+	"github.com/alike-dev/alike/shingle"
 )
 
 // settings are a configuration, complete and checked, and what follows from it alone.
@@ -28,6 +29,9 @@ func complete(config Config) *settings {
 	c := &settings{Config: config, modes: *config.modes()}
 	if c.Measure.IsWeighted() {
 		c.Features.Multiset = true
+	}
+	if c.Rarity != nil {
+		c.Features.Weights = &shingle.Weights{Name: c.Rarity.String()}
 	}
 	if c.Sketch == nil {
 		c.Sketch = minhash.Default()

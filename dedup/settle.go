@@ -88,6 +88,9 @@ func (c *settings) newSketchRecipe() (recipe.Recipe, error) {
 		return recipe.Recipe{}, asUsage(setting.Errorf("signatures of %s are for shingles that count as often as they occur: take %s %s, or oph, whose signatures of sets without counts are as good and take less time",
 			s, setting.Measure, measure.WeightedJaccard))
 	}
+	if c.Rarity != nil {
+		return recipe.Recipe{}, asUsage(setting.Errorf("%s weighs by the inputs of a run, so that signatures of two runs could not be compared: leave it out", setting.IDF))
+	}
 	r, err := recipe.New(recipe.Options{Features: c.Features, Sketch: c.Sketch, Texts: c.Texts})
 	return r, asUsage(err)
 }

@@ -16,7 +16,7 @@ import (
 
 // validate is Validate of settings.
 func (c *settings) validate() error {
-	checks := []error{c.validateReading(), c.validateLink(), c.validateKnown(), c.validateNoSync()}
+	checks := []error{c.validateReading(), c.validateLink(), c.validateKnown(), c.validateNoSync(), c.validateRarity()}
 	if err := c.validateStored(); err != nil {
 		return asUsage(errors.Join(append(checks, err)...))
 	}

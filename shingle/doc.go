@@ -25,6 +25,8 @@
 // v and w times have Σ min(v, w) in common and Σ max(v, w) together, so the Jaccard
 // similarity of their sets is the weighted Jaccard similarity of the counts.
 //
+// With Weights a feature counts by a weight, such as its rarity in a collection ([Rarities]).
+//
 // # What stays compatible
 //
 // The definition is part of the format: Options.String names it after the text pipeline,

@@ -26,6 +26,8 @@ type Options struct {
 	// how often a text has it: their Jaccard similarity is the weighted one of the counts, Σ
 	// min / Σ max. A document then costs about 32 bytes of scratch memory a feature.
 	Multiset bool
+	// Weights, if set, make features count by weight. They cannot be combined with a Hash.
+	Weights *Weights
 	// Hash, if set, is a hash of another kind. The hashes over UTF-16 units cut words in their
 	// own way: Text and Repetitions must be zero with them. FNV1 needs text.ASCII. No Hash can
 	// be combined with Multiset.
@@ -49,6 +51,8 @@ func (o Options) Validate() error {
 		return o.Text.Validate()
 	case !slices.Contains(hashes, o.Hash):
 		return fmt.Errorf("shingle: unknown hash %q: use one of %v, or none", o.Hash, hashes)
+	case o.Weights != nil:
+		return fmt.Errorf("shingle: hash %s makes sets without weights: leave one of the two out", o.Hash)
 	case o.Multiset:
 		return fmt.Errorf("shingle: hash %s makes sets, not multisets: leave one of the two out", o.Hash)
 	case o.Hash == FNV1:
@@ -67,12 +71,15 @@ func (o Options) Validate() error {
 // unitsVersion names the word rules of the hashes over UTF-16 units.
 const unitsVersion = "utf16/v1"
 
+// weightsKey begins the name of weights in a line.
+const weightsKey = " idf="
+
 // unicodeKey begins the last word of the text pipeline's line. The words of this package
 // stand before it.
 const unicodeKey = " unicode="
 
 // String returns the canonical line: the text pipeline's with n, then reps with Repetitions,
-// multiset with Multiset, and the hash if there is one.
+// multiset with Multiset, the name of weights, and the hash if there is one.
 //
 //	text/v2 nfkc fold words n=5 unicode=15.0.0
 //	text/v2 nfkc fold words n=5 multiset unicode=15.0.0
@@ -87,6 +94,9 @@ func (o Options) String() string {
 	}
 	if o.Multiset {
 		own += " multiset"
+	}
+	if o.Weights != nil {
+		own += weightsKey + o.Weights.Name
 	}
 	if o.Hash != "" {
 		own += " hash=" + string(o.Hash)
@@ -117,6 +127,8 @@ func ParseOptions(line string) (Options, error) {
 			o.Multiset = true
 		case word == unitsVersion:
 			units = true
+		case strings.HasPrefix(" "+word, weightsKey):
+			return Options{}, fmt.Errorf("shingle: %q: weights come from a collection, and a line does not hold them", word)
 		case strings.HasPrefix(word, "hash="):
 			o.Hash = Hash(word[len("hash="):])
 		default:

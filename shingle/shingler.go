@@ -21,6 +21,7 @@ type Shingler struct {
 	baseN   uint64     // base to the n-th power
 	seen    *counter   // of tokens; nil if Repetitions is off
 	made    *counter   // of features; nil if Multiset is off
+	plain   []uint64   // features of a block before they are weighed
 	units   unitHasher // replaces all fields below, for options with a Hash
 
 	// The last n token hashes before the current block (zeros if there are fewer), then
@@ -62,6 +63,7 @@ func (s *Shingler) Options() Options { return s.options }
 
 // AppendFeatures appends the features of doc, one for every shingle in document order:
 // tokens − n + 1 of them, or 1 if there are fewer than n tokens, or 0 if there are none.
+// With Weights it appends each as often as it weighs.
 // It costs O(len(doc)), whatever n is. (A Hash has other rules, and costs O(n·len(doc)).)
 //
 // It processes the document in blocks, so that the token hashes of a block are used while
@@ -108,6 +110,10 @@ func (s *Shingler) AppendFeaturesFrom(dst []uint64, doc []byte, from int) ([]uin
 	}
 	if s.made != nil {
 		s.made.number(dst[before:])
+	}
+	if w := s.options.Weights; w != nil && w.Of != nil {
+		s.plain = append(s.plain[:0], dst[before:]...)
+		dst = w.append(dst[:before], s.plain)
 	}
 	return dst, from
 }

@@ -247,7 +247,7 @@ func (f *dedupFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if err := f.auto.apply(cmd, &c, f.input.threads); err != nil {
 		return err
 	}
-	if err := f.apply(cmd, &c); err != nil {
+	if err := errors.Join(f.records.weigh(cmd.Flags(), &c), f.apply(cmd, &c)); err != nil {
 		return err
 	}
 	if f.index != "" {

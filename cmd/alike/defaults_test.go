@@ -50,6 +50,7 @@ var uses = []use{
 	{line: "pairs prints.jsonl"},
 	{line: "pairs left.csv --records"},
 	{line: "pairs left.csv --records --idf sketch"},
+	{line: "pairs left.csv --text-field name --idf sketch"},
 	{line: "pairs left.csv --records --audit 1 --audit-labels said.csv", made: []string{"said.csv"}},
 	{line: "join left.csv right.csv --audit 1 --audit-labels said.csv", made: []string{"said.csv"}},
 	{line: "pairs left.csv --records --clusters groups.csv", made: []string{"groups.csv"}},

@@ -36,7 +36,7 @@ const candidatesDefault = "topk and keys (with a --threshold topk); above 30,000
 // addIDF adds the flags that commands about texts do not have.
 func (f *weighFlags) addIDF(flags *pflag.FlagSet) {
 	f.idf = choose(linkage.IDFExact, linkage.IDFSketch, linkage.IDFNone)
-	flags.Var(&f.idf, "idf", "weight of a token in records: exact (by how many records have it) or none")
+	flags.Var(&f.idf, "idf", "weight of a token in records: exact (by how many records have it), sketch (estimated) or none; of texts, of a shingle")
 	flags.Float64Var(&f.epsilon, "idf-epsilon", 0, "with --idf sketch: error of a count, as a `share` of all tokens (default 1e-05)")
 	flags.Float64Var(&f.delta, "idf-delta", 0, "with --idf sketch: probability that the error is larger, `p` (default 0.01)")
 }

@@ -58,13 +58,17 @@ weighted-jaccard (a shingle counts as often as it occurs). For overlap, and for
 containment with --candidates exact, sets beyond --memory go to disk, which costs a pass
 over them for each part that fits.
 
+With --idf exact a shingle counts by its rarity, from 16 in one document to 1 in all: a
+template that all pages have makes none of them alike. --idf sketch estimates the counts.
+
 Fingerprints that are compared bit by bit, --scheme simhash or fastsimhash and the
 presets hash4j-… and exlsh-… (see alike help presets), take --distance instead of a
 threshold: it lists the pairs that differ in at most that many bits, and misses none. The
 similarity is the share of equal bits. For 64 bits take 3.
 
   alike pairs essays/ --measure containment --ngram 3 --threshold 0.1
-  alike pairs news.jsonl --scheme 'fastsimhash bits=64' --distance 3`,
+  alike pairs news.jsonl --scheme 'fastsimhash bits=64' --distance 3
+  alike pairs pages/ --idf exact`,
 	"text": `Sets that are made elsewhere, a line each, with their elements as words:
 
   alike pairs sets.txt --format lines --tokens space --ngram 1 --candidates exact`,
@@ -108,6 +112,9 @@ func newPairs() *cobra.Command {
 			}
 			c, err := flags.config(cmd, args)
 			if err != nil {
+				return err
+			}
+			if err := records.weigh(cmd.Flags(), &c); err != nil {
 				return err
 			}
 			asJSON, err := pairsAsJSON(output, flags.input.json)

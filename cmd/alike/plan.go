@@ -55,7 +55,7 @@ func newPlanOf(command, short string) *cobra.Command {
 			if records.wanted() {
 				return own.runRecords(cmd, command, &records, &flags, args)
 			}
-			if err := records.checkTexts(cmd.Flags()); err != nil {
+			if err := records.checkTexts(cmd.Flags(), "idf", "idf-epsilon", "idf-delta"); err != nil {
 				return err
 			}
 			return own.run(cmd, command, &flags, args)

@@ -7,6 +7,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/alike-dev/alike"
+	"github.com/alike-dev/alike/countmin"
+	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/linkage"
 )
 
@@ -35,11 +38,11 @@ func (f *recordFlags) addSettings(flags *pflag.FlagSet) {
 }
 
 // onlyOfRecords are the flags that do not apply to texts.
-var onlyOfRecords = []string{"idf", "idf-epsilon", "idf-delta", "config", "save-config", "explain", "explain-pairs", "verbose", "probability", "top", "truth", "summary", "verdicts", "source", "match", "precision", "accept", "clusters", "audit", "audit-labels"}
+var onlyOfRecords = []string{"config", "save-config", "explain", "explain-pairs", "verbose", "probability", "top", "truth", "summary", "verdicts", "source", "match", "precision", "accept", "clusters", "audit", "audit-labels"}
 
-// checkTexts refuses flags about records if --records is not given.
-func (f *recordFlags) checkTexts(flags *pflag.FlagSet) error {
-	for _, name := range onlyOfRecords {
+// checkTexts refuses flags about records if --records is not given, and more of a command that has them for records only.
+func (f *recordFlags) checkTexts(flags *pflag.FlagSet, more ...string) error {
+	for _, name := range slices.Concat(onlyOfRecords, more) {
 		if flags.Lookup(name) != nil && flags.Changed(name) {
 			return usagef("--%s is about the records of a table: give --records too, or leave it out", name)
 		}
@@ -54,6 +57,29 @@ func sayDefaults(flags *pflag.FlagSet) {
 	} {
 		sayDefault(flags, name, flags.Lookup(name).DefValue+"; of records "+ofRecords)
 	}
+	sayDefault(flags, "idf", "none; of records exact")
+}
+
+// weigh sets the weights of shingles by their rarity, if they are asked for.
+func (f *recordFlags) weigh(flags *pflag.FlagSet, c *alike.Config) error {
+	w := &f.join.weigh
+	sketched := flags.Changed("idf") && w.idf.value == string(linkage.IDFSketch)
+	if (flags.Changed("idf-epsilon") || flags.Changed("idf-delta")) && !sketched {
+		return usagef("--idf-epsilon and --idf-delta are about --idf sketch: give that too, or leave them out")
+	}
+	if !flags.Changed("idf") || w.idf.value == string(linkage.IDFNone) {
+		return nil
+	}
+	shingles, ok := c.Signatures.(dedup.OfShingles)
+	if !ok {
+		return usagef("--idf weighs shingles, and signatures here are made of texts: leave one of them out")
+	}
+	shingles.Rarity = &dedup.Rarity{}
+	if sketched {
+		shingles.Rarity.Sketch = &countmin.Options{Epsilon: w.epsilon, Delta: w.delta}
+	}
+	c.Signatures = shingles
+	return nil
 }
 
 // addPairs adds the flags of lists of pairs.

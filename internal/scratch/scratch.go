@@ -78,8 +78,8 @@ func New(o Options) *Space {
 	return s
 }
 
-// Leave reserves bytes of the ceiling for other parts of the process. It must be called before
-// the space is used.
+// Leave reserves bytes of the ceiling for other parts of the process. Nothing of the space may
+// be in use.
 func (s *Space) Leave(bytes int64) {
 	if !s.fixed && s.Ceiling > 0 {
 		// A quarter of the rest is for garbage that is not collected yet.
