@@ -67,6 +67,7 @@ func otherFeatures(t *testing.T) map[string][]shingle.Options {
 		"N":           {{N: 1}, {N: 54}},
 		"Repetitions": {{Repetitions: true}},
 		"Multiset":    {{Multiset: true}},
+		"Weights":     {{Weights: &shingle.Weights{Name: "exact"}}, {Weights: &shingle.Weights{Name: "sketch:0:0:0"}}},
 		"Hash": {
 			{Hash: shingle.FNV1, Text: text.Options{Tokens: text.ASCII}}, {Hash: shingle.FNV1, Text: text.Options{Tokens: text.ASCII, NoFold: true}},
 			{Hash: shingle.FNV1a64},
@@ -233,7 +234,7 @@ func parsedSimHash(t *testing.T, line string) simhash.Scheme {
 }
 
 // notInLine begin the words that stand for what a line does not hold.
-var notInLine = []string{"stop=", "filter=", "numbers=", "filter=stop:", "filter=mine"}
+var notInLine = []string{"idf=", "stop=", "filter=", "numbers=", "filter=stop:", "filter=mine"}
 
 func TestDifferentRecipesHaveDifferentLinesThatAreParsedBack(t *testing.T) {
 	seen := map[string]recipe.Recipe{}

@@ -128,7 +128,7 @@ func ParseOptions(line string) (Options, error) {
 		case word == unitsVersion:
 			units = true
 		case strings.HasPrefix(" "+word, weightsKey):
-			return Options{}, fmt.Errorf("shingle: %q: weights come from a collection, and a line does not hold them", word)
+			return Options{}, fmt.Errorf("shingle: %q: weights come from a collection, and a line does not hold them: set them in Options", word)
 		case strings.HasPrefix(word, "hash="):
 			o.Hash = Hash(word[len("hash="):])
 		default:

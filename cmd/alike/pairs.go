@@ -114,11 +114,8 @@ func newPairs() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := records.weigh(cmd.Flags(), &c); err != nil {
-				return err
-			}
 			asJSON, err := pairsAsJSON(output, flags.input.json)
-			if err != nil {
+			if err := errors.Join(err, records.weigh(cmd.Flags(), &c)); err != nil {
 				return err
 			}
 			if err := auto.apply(cmd, &c, flags.input.threads); err != nil {
