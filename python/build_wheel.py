@@ -9,11 +9,15 @@ from __future__ import annotations
 
 import argparse
 import base64
+import calendar
+import gzip
 import hashlib
+import io
 import os
 import platform
 import subprocess
 import sys
+import tarfile
 import tempfile
 import zipfile
 from collections.abc import Iterator
@@ -24,7 +28,8 @@ from typing import Any
 import tomllib
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent
+# In a source distribution the Go module lies beside this file, in a checkout above it.
+ROOT = HERE if (HERE / "go.mod").exists() else HERE.parent
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the time of every file: none tells when it was built
 
 
@@ -113,6 +118,7 @@ def metadata(p: dict[str, Any]) -> str:
         f"License-Expression: {p['license']}",
         "License-File: LICENSE",
         *(f"Classifier: {c}" for c in p["classifiers"]),
+        *(f"Project-URL: {name}, {url}" for name, url in p["urls"].items()),
         f"Requires-Python: {p['requires-python']}",
         *extras(p),
         "Description-Content-Type: text/markdown",
@@ -169,17 +175,62 @@ def pack(path: Path, record: str, files: Iterator[tuple[str, bytes]]) -> None:
     os.replace(partial, path)
 
 
-def build(target: Target, output: Path) -> Path:
-    """Build the wheel of a target and return its path."""
+def stem_of(p: dict[str, Any]) -> str:
+    """Return what the names of wheels and source distributions begin with."""
+    return f"{p['name'].replace('-', '_')}-{p['version']}"
+
+
+def build(target: Target, output: Path, program: Path | None = None) -> Path:
+    """Build the wheel of a target and return its path. The program is compiled unless it is given."""
     p = project()
-    stem = f"{p['name'].replace('-', '_')}-{p['version']}"
+    stem = stem_of(p)
     output.mkdir(parents=True, exist_ok=True)
     path = output / f"{stem}-py3-none-{'.'.join(target.tags)}.whl"
     with tempfile.TemporaryDirectory() as folder:
-        program = Path(folder) / target.program
-        compile_program(target, program)
+        if program is None:
+            program = Path(folder) / target.program
+            compile_program(target, program)
         pack(path, f"{stem}.dist-info/RECORD", contents(target, program, stem, p))
     return path
+
+
+def sources() -> Iterator[tuple[str, bytes]]:
+    """Yield the files of a source distribution: this package, and what the program is compiled from."""
+    for name in ("README.md", "build_wheel.py", "pyproject.toml"):
+        yield name, (HERE / name).read_bytes()
+    for path in sorted((HERE / "src" / "alike").iterdir()):
+        if path.suffix == ".py" or path.name == "py.typed":
+            yield f"src/alike/{path.name}", path.read_bytes()
+    left_out = ("bench/", "connect/", "deploy/", "docs/", "examples/", "python/", ".", "README.md")
+    for name in sorted(git("ls-files").splitlines()):
+        if not name.startswith(left_out) and not name.endswith("_test.go") and "/testdata/" not in name:
+            yield name, (ROOT / name).read_bytes()
+
+
+def source_distribution(output: Path) -> Path:
+    """Write the source distribution of this checkout and return its path."""
+    p = project()
+    stem = stem_of(p)
+    output.mkdir(parents=True, exist_ok=True)
+    path = output / f"{stem}.tar.gz"
+    files = dict(sources())
+    files["PKG-INFO"] = metadata(p).encode()
+    # The program tells its commit: this file is how an archive of the source knows it.
+    files["internal/version/archive.txt"] = f"{commit()} v{p['version']}\n".encode()
+    raw = io.BytesIO()
+    with tarfile.open(fileobj=raw, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for name, data in sorted(files.items()):
+            info = tarfile.TarInfo(f"{stem}/{name}")
+            info.size, info.mode, info.mtime = len(data), 0o644, calendar.timegm(EPOCH)
+            archive.addfile(info, io.BytesIO(data))
+    with open(path, "wb") as file, gzip.GzipFile("", "wb", 9, file, mtime=0) as packed:
+        packed.write(raw.getvalue())
+    return path
+
+
+def build_sdist(sdist_directory: str, config_settings: object = None) -> str:
+    """Write the source distribution, for a builder (PEP 517)."""
+    return source_distribution(Path(sdist_directory)).name
 
 
 def build_wheel(wheel_directory: str, config_settings: object = None, metadata_directory: str | None = None) -> str:

@@ -107,7 +107,7 @@ func TestALayoutIsWhollyThereOrNotAtAll(t *testing.T) {
 	t.Setenv("SOURCE_DATE_EPOCH", "0")
 	out := filepath.Join(t.TempDir(), "layout")
 	for _, platform := range []string{"linux", "linux/nothing"} {
-		if _, err := run(t.Context(), out, []string{platform}, "v1", ""); err == nil {
+		if _, err := run(t.Context(), out, []string{platform}, "v1", "", ""); err == nil {
 			t.Errorf("%s is built", platform)
 		}
 		if _, err := os.Stat(out); !errors.Is(err, os.ErrNotExist) {
@@ -117,7 +117,7 @@ func TestALayoutIsWhollyThereOrNotAtAll(t *testing.T) {
 	if err := os.Mkdir(out, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := run(t.Context(), out, []string{"linux/nothing"}, "v1", ""); !errors.Is(err, os.ErrExist) {
+	if _, err := run(t.Context(), out, []string{"linux/nothing"}, "v1", "", ""); !errors.Is(err, os.ErrExist) {
 		t.Errorf("a folder that is there: %v", err)
 	}
 	if _, err := os.Stat(out); err != nil {

@@ -28,20 +28,22 @@ func main() {
 	platforms := flag.String("platform", "linux/amd64", "`platforms` of the image, separated by commas")
 	tag := flag.String("tag", "latest", "`name` of the image within the layout")
 	certificates := flag.String("certificates", "", "`file` with certificates of authorities, for buckets (default: none)")
+	programs := flag.String("programs", "", "`folder` with the programs as SYSTEM_MACHINE/alike (default: they are built)")
 	flag.Parse()
 	if *out == "" || flag.NArg() > 0 {
 		flag.Usage()
 		os.Exit(2)
 	}
-	digest, err := run(context.Background(), *out, strings.Split(*platforms, ","), *tag, *certificates)
+	digest, err := run(context.Background(), *out, strings.Split(*platforms, ","), *tag, *certificates, *programs)
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(digest)
 }
 
-// run builds the program for each platform and writes the layout. It returns the digest of what the tag names.
-func run(ctx context.Context, out string, platforms []string, tag, certificates string) (digest string, err error) {
+// run writes the layout with the program for each platform, which it builds unless there is a folder of programs. It
+// returns the digest of what the tag names.
+func run(ctx context.Context, out string, platforms []string, tag, certificates, programs string) (digest string, err error) {
 	created, err := epoch(ctx)
 	if err != nil {
 		return "", err
@@ -68,7 +70,7 @@ func run(ctx context.Context, out string, platforms []string, tag, certificates 
 		if !ok {
 			return "", fmt.Errorf("-platform %s: give a system and a machine, such as linux/amd64", platform)
 		}
-		program, err := build(ctx, system, machine)
+		program, err := programFor(ctx, programs, system, machine)
 		if err != nil {
 			return "", err
 		}
@@ -93,6 +95,14 @@ func epoch(ctx context.Context) (time.Time, error) {
 		return time.Time{}, fmt.Errorf("SOURCE_DATE_EPOCH: %w", err)
 	}
 	return time.Unix(n, 0).UTC(), nil
+}
+
+// programFor returns the program for a platform, from the folder if there is one.
+func programFor(ctx context.Context, programs, system, machine string) ([]byte, error) {
+	if programs == "" {
+		return build(ctx, system, machine)
+	}
+	return os.ReadFile(filepath.Join(programs, system+"_"+machine, "alike"))
 }
 
 // build returns the program for a platform.
