@@ -5,7 +5,7 @@ import "bytes"
 // A hotRoute answers JSON by JSON, and its requests come one by one in great numbers, so that a front answers them.
 type hotRoute struct {
 	path    string // of the route, or behind that of its collection
-	pattern string // of the route in routeList
+	pattern string // of the route in its list
 	right   Right
 	budget  func(s *Server) *budget
 	// answer appends the answer to a body.

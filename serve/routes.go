@@ -38,14 +38,18 @@ const (
 	ofDocument   = ofCollection + "/documents/{id}"
 )
 
-// routeList is the whole API, as openapi.json describes it.
-var routeList = []route{
+// statelessList are the routes that need no collection, and all that a stateless server has.
+var statelessList = []route{
 	{"GET /healthz", open, nil, on(probeCall.health)},
 	{"GET /readyz", open, nil, on(probeCall.ready)},
 	{"GET /openapi.json", open, nil, on(probeCall.openAPI)},
 	{"GET /metrics", ReadAll, nil, on(probeCall.metrics)},
 	{"POST /v1/sketch", ReadAny, reading, on(textCall.sketch)},
 	{"POST /v1/compare", ReadAny, reading, on(textCall.compare)},
+}
+
+// collectionList are the routes of collections. With them and tableList, openapi.json describes the whole API.
+var collectionList = []route{
 	{"GET /v1/collections", ReadAny, nil, on(collectionCall.list)},
 	{"PUT" + ofCollection, Admin, writing, on(collectionCall.create)},
 	{"GET" + ofCollection, Read, reading, on(collectionCall.get)},
@@ -61,7 +65,11 @@ var routeList = []route{
 
 func (s *Server) routes() *http.ServeMux {
 	mux := http.NewServeMux()
-	for _, route := range slices.Concat(routeList, tableList, pageList) {
+	list := statelessList
+	if !s.config.Stateless {
+		list = slices.Concat(list, collectionList, tableList, pageList)
+	}
+	for _, route := range list {
 		mux.HandleFunc(route.pattern, func(_ http.ResponseWriter, r *http.Request) {
 			c := r.Context().Value(callKey{}).(*call)
 			c.r = r // with the values of the path

@@ -517,6 +517,24 @@ func TestFingerprintsOfLinesAreThoseOfSingleTexts(t *testing.T) {
 	}
 }
 
+// A pod of many must not keep what the others do not have.
+func TestAStatelessServerHasNoCollections(t *testing.T) {
+	s := start(t, Config{Stateless: true})
+	s.want(http.StatusOK, "", "POST", "/v1/sketch", `{"text":"a b c"}`)
+	s.want(http.StatusOK, "", "POST", "/v1/compare", `{"a":"a","b":"a"}`)
+	for _, path := range []string{"/healthz", "/readyz", "/openapi.json", "/metrics"} {
+		s.want(http.StatusOK, "", "GET", path, "")
+	}
+	for _, path := range []string{"/", "/v1/collections", "/v1/tables", "/v1/collections/c", "/page/page.js"} {
+		s.want(http.StatusNotFound, "", "GET", path, "")
+	}
+	s.want(http.StatusNotFound, "", "PUT", "/v1/collections/c", "{}")
+	s.want(http.StatusNotFound, "", "POST", "/v1/collections/c/check", `{"id":"a","text":"b"}`)
+	if _, err := New(Config{Stateless: true, Dir: t.TempDir()}); err == nil {
+		t.Error("a folder is taken and not used")
+	}
+}
+
 func TestWhatIsTooOldForTheWindowIsToldSo(t *testing.T) {
 	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 	s := start(t, Config{Now: func() time.Time { return now }})

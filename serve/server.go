@@ -23,6 +23,7 @@ type Config struct {
 	Dir        string     // folder of the collections; "": they are in memory, and Durability is Memory
 	Durability Durability // "": Sync with a folder, else Memory
 	Memory     int64      // ceiling for the memory of each collection in bytes; 0: none
+	Stateless  bool       // only fingerprints, comparisons and probes: there are no collections, tables and page
 	Tokens     *Tokens    // nil: everybody may do everything
 	Limits     Limits
 	Log        *slog.Logger // nil: slog.Default()
@@ -90,6 +91,9 @@ func New(c Config) (*Server, error) {
 	c.Durability = cmp.Or(c.Durability, Sync)
 	if (c.Dir == "") != (c.Durability == Memory) {
 		return nil, fmt.Errorf("serve: durability %s: collections are kept in a folder, or in memory without one", c.Durability)
+	}
+	if c.Stateless && c.Dir != "" {
+		return nil, errors.New("serve: a server without collections has no folder for them")
 	}
 	st, err := openStore(c.FS, c.Dir, c.Durability, c.Memory, c.Now)
 	if err != nil {

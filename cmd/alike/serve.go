@@ -50,7 +50,7 @@ type serveFlags struct {
 	data, listen, tokens string
 	certificate, key     string
 	pprof                string
-	insecure             bool
+	insecure, stateless  bool
 	durability           choice
 }
 
@@ -72,6 +72,7 @@ func newServe() *cobra.Command {
 	cmd.Flags().StringVar(&f.certificate, "tls-cert", "", "`file` with the certificate for TLS, and those between it and its authority (default: no TLS)")
 	cmd.Flags().StringVar(&f.key, "tls-key", "", "`file` with the key of the certificate")
 	cmd.Flags().BoolVar(&f.insecure, "insecure", false, "listen beyond this machine without tokens")
+	cmd.Flags().BoolVar(&f.stateless, "stateless", false, "serve only /v1/sketch, /v1/compare and what tells about the server, for many that share the work")
 	f.durability = choose(string(serve.Sync), string(serve.Interval), string(serve.Memory))
 	f.durability.value = ""
 	cmd.Flags().Var(&f.durability, "durability", "what an answer to a write promises: sync, interval or memory (default: sync with --data, else memory)")
@@ -123,8 +124,11 @@ func (f *serveFlags) run(cmd *cobra.Command) (err error) {
 	if (f.data == "") != (cmp.Or(durability, serve.Memory) == serve.Memory) && durability != "" {
 		return usagef("--durability %s: collections in memory have the durability memory, and those of --data do not", durability)
 	}
+	if f.stateless && (f.data != "" || durability != "") {
+		return usagef("--stateless serves no collections: leave out --data and --durability")
+	}
 	log := slog.New(slog.NewJSONHandler(cmd.ErrOrStderr(), nil))
-	config := serve.Config{Dir: f.data, Durability: durability, Log: log}
+	config := serve.Config{Dir: f.data, Durability: durability, Stateless: f.stateless, Log: log}
 	var files []*followed
 	if config.Tokens, err = f.openTokens(&files); err != nil {
 		return err

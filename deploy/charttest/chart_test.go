@@ -134,6 +134,9 @@ func TestPodsHaveNoRightsTheyDoNotNeed(t *testing.T) {
 			if insecure := slices.Contains(c.Args, "--insecure"); insecure != (values != everything) {
 				t.Errorf("%s: %q", name, c.Args)
 			}
+			if stateless := slices.Contains(c.Args, "--stateless"); stateless == strings.HasSuffix(name, "-collections") {
+				t.Errorf("%s: %q", name, c.Args)
+			}
 			if c.ReadinessProbe == nil || c.LivenessProbe == nil || c.StartupProbe == nil || c.Resources.Requests.Cpu().IsZero() || c.Resources.Limits.Memory().IsZero() {
 				t.Errorf("%s: %+v", name, c)
 			}

@@ -238,7 +238,7 @@ func TestCluster(t *testing.T) {
 	s.podsAddUp(ctx)
 	s.loadScales(ctx)
 	s.collectionsMove(ctx)
-	if answer, err := http.Get(s.statelessURL + "/v1/collections"); err != nil || answer.StatusCode != http.StatusUnauthorized {
+	if answer, err := http.Post(s.statelessURL+"/v1/sketch", "application/json", strings.NewReader(`{"text":"a"}`)); err != nil || answer.StatusCode != http.StatusUnauthorized {
 		t.Errorf("without a token: %v, %v", answer, err)
 	}
 }

@@ -86,6 +86,8 @@ spec:
         {{- if eq .component "collections" }}
         - --data=/data
         - --durability={{ .values.durability }}
+        {{- else }}
+        - --stateless
         {{- end }}
       {{- with .values.extraEnv }}
       env:
