@@ -77,7 +77,7 @@ for kind in $kinds; do
     [ "$within" != no ] && [ $same = yes ] || failed=1
     # shellcheck disable=SC2059
     printf "$row" "$kind" "$memory" "$seconds" "$(mib "$peak")" "$within" $same
-    record memory "$kind, $memory" "$(mib "$peak")"
+    record memory "$kind${ALIKE_BENCH_SIZE:+ of $ALIKE_BENCH_SIZE}, $memory" "$(mib "$peak")"
   done
 done
 exit $failed

@@ -33,11 +33,6 @@ func (in *inputs) bytes() (n int64) {
 	return n
 }
 
-// decodedAgain tells whether a file must be decoded once more to read its records again.
-func (in *inputs) decodedAgain() bool {
-	return slices.ContainsFunc(in.sources, func(s corpus.Source) bool { return !s.InPlace() && !s.ByRange() })
-}
-
 // files are all that a run writes and reads.
 func (c *settings) files() noclobber.Files {
 	f := noclobber.Files{

@@ -10,6 +10,7 @@ import (
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/read"
+	"github.com/alike-dev/alike/dedup/internal/reread"
 	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/scratch"
@@ -169,6 +170,13 @@ func estimate(j *job, in *inputs, s *sample) *Plan {
 		e.Seconds *= 1 + spillShare
 	} else if j.Folder != "" {
 		e.WorkBytes = table
+	}
+	if keepsDecoded(&j.recipe, in) {
+		held, onDisk := reread.NewKept(j.space).Expect(scaled(s.decoded))
+		e.MemoryBytes += held
+		if e.WorkBytes += onDisk; j.Memory > 0 {
+			e.MemoryBytes = min(e.MemoryBytes, j.Memory)
+		}
 	}
 	return e
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/corpus"
@@ -17,6 +18,7 @@ import (
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/internal/sides"
+	"github.com/alike-dev/alike/recipe"
 )
 
 // documents are those of a run.
@@ -33,12 +35,21 @@ func (d *documents) storeOptions(j *job, how choice) reread.Options {
 	return reread.Options{Table: d.table, Recipe: how.recipe, Corpus: j.Corpus, Layouts: &d.layouts, Space: j.space, Kept: d.decoded}
 }
 
+// keepsDecoded tells whether what the first pass decodes is kept to verify by it.
+func keepsDecoded(r *recipe.Recipe, in *inputs) bool {
+	return r.BySets() && slices.ContainsFunc(in.sources, func(s corpus.Source) bool { return !s.InPlace() && !s.ByRange() })
+}
+
 // readAll makes a document of each record, and reports which input cannot be used. The table is
 // closed at the end of the run.
 func readAll(ctx context.Context, j *job, in *inputs, how choice, links *Links) (*documents, error) {
 	docs := &documents{links: links}
-	if how.recipe.BySets() && links == nil && in.decodedAgain() {
-		docs.decoded = &reread.Kept{Memory: j.space.Share(8)}
+	if links == nil && keepsDecoded(&how.recipe, in) {
+		docs.decoded = reread.NewKept(j.space)
+		j.atEnd(func() error {
+			docs.decoded.Release()
+			return nil
+		})
 	}
 	err := j.account.stage("read", in.bytes(), func() (items, bytes int64, err error) {
 		var n read.Counts
@@ -169,8 +180,11 @@ func readOptions(j *job, in *inputs, how choice, docs *documents) read.Options {
 	if !r.BySets() || j.Shared { // needed after grouping
 		o.Table.Words = r.Words()
 	}
-	if docs.decoded != nil { // in an eighth of the memory, which is taken from the table's share
-		o.Keep, o.Table.Memory = docs.decoded.Add, j.space.Share(2)-j.space.Share(8)
+	if docs.decoded != nil {
+		o.Keep = docs.decoded.Add
+		if share := j.space.Share(2); share > 0 { // from which comes what is held
+			o.Table.Memory = share - docs.decoded.Held
+		}
 	}
 	if r.BySets() {
 		o.Table.MostSetFeatures = retain(j.settings, how)

@@ -38,7 +38,7 @@ func (s *Space) RemoveKept() error {
 // and unfinished files, which tempName matches. They are compiled when they are used: most runs
 // keep nothing.
 var (
-	ownName  = compiled(`[a-z]+-\d{6,}(-\d{6,}\.run|\.part)|input-\d+|records(\.index)?`)
+	ownName  = compiled(`[a-z]+-\d{6,}(-\d{6,}\.run|\.part)|input-\d+|decoded|records(\.index)?`)
 	tempName = compiled(`^\.alike-[0-9a-z]+\.tmp$`)
 	serial   = compiled(`^[a-z]+-(\d{6,})`)
 )

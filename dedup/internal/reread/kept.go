@@ -6,44 +6,91 @@ import (
 	"sync"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/internal/scratch"
+	"github.com/alike-dev/alike/vfs"
 )
 
-// Kept holds what the first pass has decoded, as far as memory permits, so that records of
-// compressed files need not be decoded a second time: decoding a gzip file takes longer than all
-// other work on it. Records that do not fit are read once more.
+// Kept holds what the first pass has decoded, so that records of compressed files need not be
+// decoded a second time: decoding a gzip file takes longer than all other work on it. A little is
+// in memory, the rest in a file that the system's cache has room for. Records that do not fit are
+// read once more.
 type Kept struct {
-	Memory int64 // in bytes; 0: no limit
+	Held int64 // bytes in memory, at most
+
+	space *scratch.Space
+	most  int64 // bytes; 0: no limit
 
 	mu    sync.Mutex
 	size  int64
 	files map[int][]keptBlock
 	full  bool // nothing more is added
+	disk  vfs.File
+	used  int64 // bytes of disk
 }
 
 // keptBlock is a block's bytes and their offset in the decoded file.
 type keptBlock struct {
 	offset int64
-	data   []byte
+	length int64
+	data   []byte   // nil: on disk
+	at     int64    // place on disk
+	sums   []uint32 // of its pages there
 }
 
-// keptOverhead is the memory of a block in addition to its bytes.
-const keptOverhead = 64
+const (
+	keptName     = "decoded"
+	keptOverhead = 64
+	keptPage     = 4 << 10
+)
+
+// keptInMemory is the most that is held, so that small inputs never touch the disk. So much may be
+// kept in all, whatever the memory, since the system's cache takes it.
+const (
+	keptInMemory = 40 << 20
+	keptAtLeast  = 1 << 30
+)
+
+// NewKept keeps up to an eighth of the memory for data, wherever it is, or 1 GiB if that is more.
+func NewKept(space *scratch.Space) *Kept {
+	k := &Kept{Held: keptInMemory, space: space}
+	if share := space.Share(8); share > 0 {
+		k.Held, k.most = min(k.Held, share), max(share, keptAtLeast)
+	}
+	return k
+}
+
+// Expect returns how many of so many decoded bytes will be in memory, and how many on disk.
+func (k *Kept) Expect(decoded int64) (held, onDisk int64) {
+	if k.most > 0 {
+		decoded = min(decoded, k.most)
+	}
+	held = min(decoded, k.Held)
+	return held, decoded - held
+}
 
 // Add keeps a copy of a block, which must not have been parsed yet: parsers overwrite what
-// they read. It is safe for concurrent use.
+// they read. If the disk fails, nothing more is kept. It is safe for concurrent use.
 func (k *Kept) Add(file int, b *corpus.Block) {
-	size := int64(len(b.Data())) + keptOverhead
-	k.mu.Lock()
-	k.full = k.full || k.Memory > 0 && k.size+size > k.Memory
-	full := k.full
-	if !full {
-		k.size += size
-	}
-	k.mu.Unlock()
-	if full || len(b.Data()) == 0 {
+	data := b.Data()
+	of := keptBlock{offset: b.Offset, length: int64(len(data))}
+	inMemory, ok := k.place(&of)
+	switch {
+	case !ok || len(data) == 0:
 		return
+	case inMemory:
+		of.data = slices.Clone(data)
+	default:
+		for page := range slices.Chunk(data, keptPage) {
+			of.sums = append(of.sums, durable.Checksum(0, page))
+		}
+		if _, err := k.disk.WriteAt(data, of.at); err != nil {
+			k.mu.Lock()
+			k.full = true
+			k.mu.Unlock()
+			return
+		}
 	}
-	of := keptBlock{b.Offset, slices.Clone(b.Data())}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.files == nil {
@@ -52,34 +99,82 @@ func (k *Kept) Add(file int, b *corpus.Block) {
 	k.files[file] = append(k.files[file], of)
 }
 
-// Seal ends the adding. From then on Record may be called, by any number of goroutines.
+// place finds room for a block, in memory or at of.at on disk.
+func (k *Kept) place(of *keptBlock) (inMemory, ok bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	size := of.length + keptOverhead
+	k.full = k.full || k.most > 0 && k.size+size > k.most
+	if inMemory = k.size+size <= k.Held; !inMemory && !k.full && k.disk == nil {
+		file, err := k.space.Create(keptName)
+		k.disk, k.full = file, err != nil
+	}
+	if k.full {
+		return false, false
+	}
+	k.size += size
+	if !inMemory {
+		of.at = k.used
+		k.used += of.length
+	}
+	return inMemory, true
+}
+
+// Seal ends the adding. From then on Has and Record may be called, by any number of goroutines.
 func (k *Kept) Seal() {
 	for _, blocks := range k.files {
 		slices.SortFunc(blocks, func(a, b keptBlock) int { return cmp.Compare(a.offset, b.offset) })
 	}
 }
 
-// Release gives all memory back.
-func (k *Kept) Release() { k.files, k.full = nil, true }
-
-// Record returns the bytes of a record that begins at an offset of the decoded file, nil if they
-// were not kept. They must not be changed.
-func (k *Kept) Record(file int, offset int64, length uint32) []byte {
-	if k == nil {
-		return nil
+// Release gives back all memory and the file. Nothing is kept after it.
+func (k *Kept) Release() {
+	if k.files, k.full = nil, true; k.disk != nil {
+		_ = k.disk.Close()
+		_ = k.space.Remove(keptName) // otherwise it goes with its folder
+		k.disk = nil
 	}
+}
+
+// Has tells whether the bytes of a record that begins at an offset of the decoded file are kept.
+func (k *Kept) Has(file int, offset int64, length uint32) bool {
+	return k != nil && k.find(file, offset, length) != nil
+}
+
+// find returns the block of a record, nil if it is not kept.
+func (k *Kept) find(file int, offset int64, length uint32) *keptBlock {
 	blocks := k.files[file]
 	i, found := slices.BinarySearchFunc(blocks, offset, func(b keptBlock, offset int64) int { return cmp.Compare(b.offset, offset) })
 	if !found {
 		i--
 	}
-	if i < 0 {
+	if i < 0 || offset-blocks[i].offset+int64(length) > blocks[i].length {
 		return nil
 	}
-	start := offset - blocks[i].offset
+	return &blocks[i]
+}
+
+// Record returns the bytes of a record that is kept. In memory they must not be changed; otherwise
+// they are in buf, if that has room for two pages more.
+func (k *Kept) Record(buf []byte, file int, offset int64, length uint32) (raw []byte, inMemory bool, err error) {
+	b := k.find(file, offset, length)
+	start := offset - b.offset
 	end := start + int64(length)
-	if end > int64(len(blocks[i].data)) {
-		return nil
+	if b.data != nil {
+		return b.data[start:end:end], true, nil
 	}
-	return blocks[i].data[start:end:end]
+	first := start / keptPage * keptPage
+	last := min((end+keptPage-1)/keptPage*keptPage, b.length)
+	buf = scratch.Buffer(buf, int(last-first))
+	if _, err := k.disk.ReadAt(buf, b.at+first); err != nil {
+		return nil, false, scratch.Error(err)
+	}
+	sums := b.sums[first/keptPage:]
+	for page := range slices.Chunk(buf, keptPage) {
+		if durable.Checksum(0, page) != sums[0] {
+			return nil, false, scratch.ErrDamaged
+		}
+		sums = sums[1:]
+	}
+	return buf[start-first : end-first : end-first], false, nil
 }

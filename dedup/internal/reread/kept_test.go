@@ -3,14 +3,19 @@ package reread
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/roomtest"
+	"github.com/alike-dev/alike/internal/scratch"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 func TestKeptRecordsAreThoseOfTheFile(t *testing.T) {
@@ -31,46 +36,91 @@ func TestKeptRecordsAreThoseOfTheFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, memory := range []int64{0, 200 << 10, 1} {
-		kept := &Kept{Memory: memory}
-		each := func(visit func(b *corpus.Block, r *corpus.Record), before func(b *corpus.Block)) {
-			file, err := corpus.Open(t.Context(), sources[0], options)
-			if err != nil {
+	each := func(visit func(b *corpus.Block, r *corpus.Record), before func(b *corpus.Block)) {
+		file, err := corpus.Open(t.Context(), sources[0], options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		var b corpus.Block
+		defer b.Release()
+		var r corpus.Record
+		for p := corpus.NewParser(options); ; {
+			if err := file.Next(&b); err == io.EOF {
+				return
+			} else if err != nil {
 				t.Fatal(err)
 			}
-			defer file.Close()
-			var b corpus.Block
-			defer b.Release()
-			var r corpus.Record
-			for p := corpus.NewParser(options); ; {
-				if err := file.Next(&b); err == io.EOF {
-					return
-				} else if err != nil {
-					t.Fatal(err)
-				}
-				before(&b)
-				for p.Start(file, &b); p.Next(&r); {
-					visit(&b, &r)
-				}
+			before(&b)
+			for p.Start(file, &b); p.Next(&r); {
+				visit(&b, &r)
 			}
 		}
+	}
+	for _, c := range []struct {
+		name       string
+		most, held int64
+		fails      string
+		found      func(n int) bool
+	}{
+		{"all in memory", 0, 1 << 20, "", func(n int) bool { return n == 3000 }},
+		{"all on disk", 0, 0, "", func(n int) bool { return n == 3000 }},
+		{"both", 0, 200 << 10, "", func(n int) bool { return n == 3000 }},
+		{"some in memory", 200 << 10, 200 << 10, "", func(n int) bool { return n > 0 && n < 3000 }},
+		{"some on disk", 200 << 10, 0, "", func(n int) bool { return n > 0 && n < 3000 }},
+		{"no room", 1, 1, "", func(n int) bool { return n == 0 }},
+		{"no file", 0, 0, "create", func(n int) bool { return n == 0 }},
+		{"a full disk", 0, 200 << 10, "write", func(n int) bool { return n > 0 && n < 3000 }},
+	} {
+		on := roomtest.NewTracedFS(vfstest.NewMem(), func(o roomtest.Operation) error {
+			if c.fails != "" && strings.HasPrefix(o.Kind, c.fails) {
+				return syscall.ENOSPC
+			}
+			return nil
+		})
+		space := scratch.New(scratch.Options{FS: on})
+		if err := space.Keep("work"); err != nil {
+			t.Fatal(err)
+		}
+		kept := &Kept{Held: c.held, space: space, most: c.most}
 		each(func(b *corpus.Block, _ *corpus.Record) { b.Data()[0] = 0 }, func(b *corpus.Block) { kept.Add(3, b) })
 		kept.Seal()
 		found := 0
 		each(func(b *corpus.Block, r *corpus.Record) {
-			got := kept.Record(3, r.Offset, uint32(len(r.Raw)))
-			if got != nil {
-				found++
-			}
-			if got != nil && !bytes.Equal(got, r.Raw) {
-				t.Fatalf("memory %d: record at %d is %q, kept as %q", memory, r.Offset, r.Raw, got)
-			}
-			if kept.Record(2, r.Offset, uint32(len(r.Raw))) != nil {
+			length := uint32(len(r.Raw))
+			if kept.Has(2, r.Offset, length) {
 				t.Fatal("a record of a file that was not kept")
 			}
+			if !kept.Has(3, r.Offset, length) {
+				return
+			}
+			found++
+			if got, _, err := kept.Record(nil, 3, r.Offset, length); err != nil || !bytes.Equal(got, r.Raw) {
+				t.Fatalf("%s: record at %d is %q, kept as %q, %v", c.name, r.Offset, r.Raw, got, err)
+			}
 		}, func(*corpus.Block) {})
-		if full := found == 3000; full != (memory == 0) || (found == 0) != (memory == 1) {
-			t.Errorf("memory %d: %d records kept", memory, found)
+		if !c.found(found) {
+			t.Errorf("%s: %d records kept", c.name, found)
+		}
+		if kept.disk != nil && found > 0 {
+			if _, err := kept.disk.WriteAt(make([]byte, kept.used), 0); err == nil {
+				refused := 0
+				for _, b := range kept.files[3] {
+					if b.data == nil {
+						_, _, err := kept.Record(nil, 3, b.offset, uint32(b.length))
+						if errors.Is(err, scratch.ErrDamaged) {
+							refused++
+						}
+					}
+				}
+				if refused == 0 {
+					t.Errorf("%s: damage was not found", c.name)
+				}
+			}
+		}
+		kept.Release()
+		if open := on.Left(); len(open) > 0 || kept.Has(3, 0, 1) {
+			t.Errorf("%s: left open %q", c.name, open)
 		}
 	}
 }

@@ -116,7 +116,7 @@ func (s *Store) PrepareAll(ctx context.Context, wanted bitset.Set[uint32]) error
 			if c.Err != nil {
 				return c.Err
 			}
-			if s.have.Has(doc) || s.Kept.Record(int(b.File), d.Offset(), d.Length) != nil {
+			if s.have.Has(doc) || s.Kept.Has(int(b.File), d.Offset(), d.Length) {
 				wanted.Remove(doc)
 			} else if !s.Table.Sources[b.File].ByRange() {
 				files[int(b.File)] = true
@@ -372,15 +372,20 @@ func (f *Fetcher) read(doc uint32) (raw []byte, layout corpus.Layout, own bool, 
 
 // readSpooled returns a record of a source that cannot be read in place; it was kept or spooled.
 func (f *Fetcher) readSpooled(file int, doc uint32, d *doctable.Document) (raw []byte, l corpus.Layout, own bool, err error) {
-	kept := f.s.Kept.Record(file, d.Offset(), d.Length)
-	if kept == nil && !f.s.has(doc) {
+	kept := f.s.Kept.Has(file, d.Offset(), d.Length)
+	if !kept && !f.s.has(doc) {
 		return nil, l, false, doctable.Changed(f.s.Table.Sources[file].Label()) // spooling has found an earlier end of the file
 	}
-	if l, err = f.s.Layouts.Find(f.ctx, file, f.s.Table.Sources[file], f.s.Corpus); err != nil || kept != nil {
-		return kept, l, false, err
+	if l, err = f.s.Layouts.Find(f.ctx, file, f.s.Table.Sources[file], f.s.Corpus); err != nil {
+		return nil, l, false, err
 	}
-	f.raw = f.room(f.raw, int(d.Length))
-	raw, inMemory, err := f.s.get(f.raw, doc)
+	f.raw = f.room(f.raw, int(d.Length)+2*keptPage)
+	var inMemory bool
+	if kept {
+		raw, inMemory, err = f.s.Kept.Record(f.raw, file, d.Offset(), d.Length)
+	} else {
+		raw, inMemory, err = f.s.get(f.raw, doc)
+	}
 	return raw, l, !inMemory, err
 }
 
