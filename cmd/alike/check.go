@@ -163,7 +163,7 @@ func (f *checking) runIndex(cmd *cobra.Command, text []byte, path string) error 
 	if err != nil {
 		return err
 	}
-	return withIndex(f.index, !f.add, memory, func(x *index.Index) error {
+	return withIndex(cmd.Context(), f.index, index.OpenOptions{ReadOnly: !f.add, Memory: memory}, func(x *index.Index) error {
 		c, err := f.ask(x.NewSearcher(), text, nil)
 		if err != nil {
 			return err

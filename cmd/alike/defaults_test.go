@@ -80,6 +80,7 @@ var uses = []use{
 	{line: "index delete ix 1", then: "index info ix"},
 	{line: "index compact ix", then: "index info ix"},
 	{line: "index check ix"},
+	{line: "index hold ix"},
 	{line: "index info ix"},
 	{line: "search ix docs.jsonl"},
 	{line: "search ix docs.jsonl --measure dice"},

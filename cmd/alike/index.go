@@ -24,6 +24,7 @@ const indexHelp = `Keep documents in a folder to be searched.
   alike index info DIR             print its settings and what it holds
   alike index check DIR            read and compare everything, and name what is damaged
   alike index compact DIR          make the folder as small as it can be
+  alike index hold DIR             keep it open for commands that come one a line
 
 The flags of build set what counts as similar, and the index keeps these settings. A
 document replaces one with the same id, and a file that is one document the one of the
@@ -74,7 +75,7 @@ func newIndex() *cobra.Command {
 		Args: knownCommand,
 		RunE: showHelp,
 	}
-	cmd.AddCommand(newIndexBuild(), newIndexAdd(), newIndexDelete(), newIndexInfo(), newIndexCheck(), newIndexCompact())
+	cmd.AddCommand(newIndexBuild(), newIndexAdd(), newIndexDelete(), newIndexInfo(), newIndexCheck(), newIndexCompact(), newIndexHold())
 	return cmd
 }
 
@@ -196,16 +197,13 @@ id replaces none: where its name file:line is taken, it becomes file:line#hash.`
 			if err != nil {
 				return err
 			}
-			x, err := index.Open(args[0], index.OpenOptions{Threads: input.threads, Memory: memory})
-			if err != nil {
-				return err
-			}
-			more := feed.Config{Index: x, Sources: sources, Corpus: c, TimeField: timeField, Threads: input.threads}
-			err = input.feed(cmd, more, problems, func(done *fed) error {
-				done.Index = x.Stats().Documents
-				return nil
+			return withIndex(cmd.Context(), args[0], index.OpenOptions{Threads: input.threads, Memory: memory}, func(x *index.Index) error {
+				more := feed.Config{Index: x, Sources: sources, Corpus: c, TimeField: timeField, Threads: input.threads}
+				return input.feed(cmd, more, problems, func(done *fed) error {
+					done.Index = x.Stats().Documents
+					return nil
+				})
 			})
-			return errors.Join(err, x.Close())
 		},
 	}
 	cmd.Flags().SortFlags = false
@@ -285,7 +283,7 @@ func newIndexDelete() *cobra.Command {
 		Example: "  alike index delete news.index 4711 4712",
 		Args:    dirAnd("ids"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withIndex(args[0], false, 0, func(x *index.Index) error {
+			return withIndex(cmd.Context(), args[0], index.OpenOptions{}, func(x *index.Index) error {
 				ids := make([][]byte, len(args)-1)
 				for i := range ids {
 					ids[i] = []byte(args[i+1])
@@ -316,7 +314,7 @@ func newIndexInfo() *cobra.Command {
 			if _, err := keepApart([]string{"-"}, filesBelow(args[0])); err != nil {
 				return err
 			}
-			return withIndex(args[0], true, 0, func(x *index.Index) error {
+			return withIndex(cmd.Context(), args[0], index.OpenOptions{ReadOnly: true}, func(x *index.Index) error {
 				printInfo(printed(cmd), x)
 				return nil
 			})
@@ -361,7 +359,7 @@ func newIndexCheck() *cobra.Command {
 				return err
 			}
 			out := printed(cmd)
-			return withIndex(args[0], true, 0, func(x *index.Index) error {
+			return withIndex(cmd.Context(), args[0], index.OpenOptions{ReadOnly: true}, func(x *index.Index) error {
 				damages := int64(0)
 				documents, err := x.Verify(cmd.Context(), func(d index.Damage) {
 					damages++
@@ -386,7 +384,7 @@ func newIndexCompact() *cobra.Command {
 		Short: "Make the folder of an index as small as it can be",
 		Args:  exactly(1, "name the folder of the index"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withIndex(args[0], false, 0, func(x *index.Index) error {
+			return withIndex(cmd.Context(), args[0], index.OpenOptions{}, func(x *index.Index) error {
 				before := x.Stats().StoreBytes
 				if err := x.Compact(cmd.Context()); err != nil {
 					return err

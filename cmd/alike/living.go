@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -82,9 +83,13 @@ func buildMemory(memory int64) int64 {
 	return max(memory/2-24<<20, 8<<20)
 }
 
-// withIndex opens an index for the time of use, in at most memory bytes; 0: as much as it needs.
-func withIndex(dir string, readOnly bool, memory int64, use func(x *index.Index) error) (err error) {
-	x, err := index.Open(dir, index.OpenOptions{ReadOnly: readOnly, Memory: memory})
+// withIndex opens an index for the time of use, in at most o.Memory bytes; 0: as much as it needs. A command that runs
+// under a holder uses the index that is open there.
+func withIndex(ctx context.Context, dir string, o index.OpenOptions, use func(x *index.Index) error) (err error) {
+	if h := holderOf(ctx); h != nil {
+		return h.use(dir, o.ReadOnly, use)
+	}
+	x, err := index.Open(dir, o)
 	if err != nil {
 		return err
 	}

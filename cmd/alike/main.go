@@ -137,25 +137,30 @@ const rootExamples = `  # keep one document of every cluster of near-duplicates
   # how alike are these two, and what do they share?
   alike compare draft.txt published.txt`
 
-// commands are all commands by name, in the order of the overview.
-var commands = []struct {
+// A maker makes a command, which has a name.
+type maker struct {
 	name string
 	make func() *cobra.Command
-}{
-	{"dedup", newDedup}, {"pairs", newPairs}, {"join", newJoin}, {"entities", newEntities}, {"match", newMatch}, {"learn", newLearn}, {"label", newLabel}, {"stream", newStream}, {"serve", newServe}, {"index", newIndex},
-	{"search", newSearch}, {"check", newCheck}, {"mcp", newMCP}, {"compare", newCompare}, {"sketch", newSketch}, {"plan", newPlan}, {"stage", newStage}, {"tune", newTune}, {"eval", newEval},
-	{"version", newVersion},
+}
+
+// makers returns those of all commands, in the order of the overview.
+func makers() []maker {
+	return []maker{
+		{"dedup", newDedup}, {"pairs", newPairs}, {"join", newJoin}, {"entities", newEntities}, {"match", newMatch}, {"learn", newLearn}, {"label", newLabel}, {"stream", newStream}, {"serve", newServe}, {"index", newIndex},
+		{"search", newSearch}, {"check", newCheck}, {"mcp", newMCP}, {"compare", newCompare}, {"sketch", newSketch}, {"plan", newPlan}, {"stage", newStage}, {"tune", newTune}, {"eval", newEval},
+		{"version", newVersion},
+	}
 }
 
 // newCommands makes the command that the arguments begin with; if they begin with none, all commands, for an overview or
 // a proposal. Making the flags of all takes a twentieth of the program's start.
 func newCommands(args []string) (made []*cobra.Command) {
-	for _, c := range commands {
+	for _, c := range makers() {
 		if len(args) > 0 && args[0] == c.name {
 			return []*cobra.Command{c.make()}
 		}
 	}
-	for _, c := range commands {
+	for _, c := range makers() {
 		made = append(made, c.make())
 	}
 	return made

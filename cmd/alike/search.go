@@ -111,7 +111,7 @@ func (f *searching) run(cmd *cobra.Command, dir string, queries []string) error 
 	if err != nil {
 		return err
 	}
-	return withIndex(dir, true, memory, func(x *index.Index) error {
+	return withIndex(cmd.Context(), dir, index.OpenOptions{ReadOnly: true, Memory: memory}, func(x *index.Index) error {
 		if o.Threshold, err = f.least(cmd.Flags(), x.Options().Recipe.Threshold()); err != nil {
 			return err
 		}

@@ -55,7 +55,7 @@ def test_an_index_lives_on(texts: list[str], tmp_path: Path) -> None:
     assert "d0" not in [m.id for m in alike.Index(tmp_path / "index").search([query])]
     index.add({"d0": query})
     assert int(index.info()["documents"]) == len(some)
-    index.check()
+    index.verify()
     index.compact()
     assert "d0" in [m.id for m in index.search([query], top=500)]
     file = tmp_path / "more.jsonl"
@@ -108,3 +108,47 @@ def test_each_record_that_is_skipped_is_counted(tmp_path: Path) -> None:
         index = alike.Index.build(tmp_path / "index", texts)
     with pytest.warns(alike.SkippedRecords, match="^skipped 2 records, "):
         assert len(index.search(["one two three", None, None])) == 1
+
+
+def test_a_held_index_answers_as_processes_do(texts: list[str], tmp_path: Path) -> None:
+    some = {f"d{i}": text for i, text in enumerate(texts) if text}
+    plain = alike.Index.build(tmp_path / "plain", some)
+    held = alike.Index.build(tmp_path / "held", some)
+    with held:
+        assert [tuple(m) for m in held.search(texts[:50])] == [tuple(m) for m in plain.search(texts[:50])]
+        assert len(held) == len(plain) == len(some)
+        held.delete(["d0", "d1"])
+        plain.delete(["d0", "d1"])
+        assert [tuple(m) for m in held.search(texts[:50])] == [tuple(m) for m in plain.search(texts[:50])]
+        held.add({"d0": texts[0]})
+        assert len(held) == len(some) - 1
+        with pytest.raises(alike.AlikeError, match="process"):
+            plain_writer = alike.Index(tmp_path / "held")
+            plain_writer.delete(["d5"])
+        with pytest.raises(alike.AlikeError, match="no document with such an id"):
+            held.delete(["nothing"])
+        assert len(held) == len(some) - 1
+    plain.add({"d0": texts[0]})
+    assert [tuple(m) for m in held.search(texts[:50])] == [tuple(m) for m in plain.search(texts[:50])]
+
+
+def test_what_is_new_is_told_and_added(tmp_path: Path) -> None:
+    river = "The river rose in the night, and by morning the lower street stood under water."
+    other = "Nobody in the council had expected the old bridge to hold for another winter."
+    with alike.Index.build(tmp_path / "index", {"a": river}) as index:
+        assert not index.check(river.upper())["new"]
+        assert index.check(river.upper())["nearest"][0]["id"] == "a"
+        assert [answer["new"] for answer in index.check([river, other])] == [False, True]
+        assert [answer["new"] for answer in index.check({"b": other, "c": other}, add=True)] == [True, False]
+        assert len(index) == 2
+        file = tmp_path / "text.txt"
+        file.write_text(other)
+        assert not index.check(file)["new"]
+        with pytest.raises(alike.UsageError, match="ids"):
+            index.check([other], add=True)
+    assert alike.Index(tmp_path / "index").check(other)["nearest"][0]["id"] == "b"
+
+
+def test_an_index_that_is_not_there_is_told_when_it_is_asked(tmp_path: Path) -> None:
+    with alike.Index(tmp_path / "nothing") as index, pytest.raises(alike.AlikeError, match="nothing"):
+        len(index)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -17,8 +18,10 @@ from ._errors import AlikeError, SkippedRecords, UsageError
 from ._frames import rows_of
 from ._items import Stream
 from ._options import arguments, check
-from ._process import Outcome, Program, log
+from ._process import ALIKE, Outcome, Program, log
+from ._process import SKIPPED as SKIPPED_STATUS
 from ._progress import Line, Progress, Wanted, listener
+from ._resident import Resident
 from ._rows import Columns, Names, Rows, check_field, choose_label, choose_text
 
 Source = Rows | list[str]
@@ -172,9 +175,10 @@ class Call:
                 kept[int(number)] = 1
         return kept
 
-    def run_plainly(self, *command: str) -> Outcome:
-        """Run a command that reports in lines of text, and not as JSON."""
-        outcome = Program(self.folder, None, self.quiet, self._rename).run(command)
+    def run_plainly(self, *command: str, by: Resident | None = None) -> Outcome:
+        """Run a command that reports in lines of text, and not as JSON: as a process, or by a program that stays."""
+        program = Program(self.folder, None, self.quiet, self._rename)
+        outcome = program.run(command) if by is None else _run_by(by, program, command)
         skipped = 0
         for note in outcome.notes:
             if note.startswith(SKIPPED):
@@ -199,6 +203,14 @@ class Call:
 
             message = re.sub(re.escape(path) + r":(\d+)", row, message).replace(path, f"{before}rows")
         return message.replace(f"{NUMBER}, ", "")  # from lists of columns, since it is no column of the caller
+
+
+def _run_by(resident: Resident, program: Program, command: Sequence[str]) -> Outcome:
+    """Have ``alike index hold`` run a command, with the outcome that program would have."""
+    answer = json.loads(resident.ask(json.dumps(command).encode()))
+    if answer["status"] not in (0, SKIPPED_STATUS, ALIKE):
+        raise program.error(answer["status"], answer["errors"])
+    return Outcome(output=answer["output"].encode(), notes=answer["errors"])
 
 
 def _warn(outcome: Outcome) -> None:

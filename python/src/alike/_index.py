@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from ._call import Call, Source, plain, source_of
 from ._errors import UsageError
 from ._items import Match, Texts, held
 from ._options import IndexInputOptions, IndexOptions, Path, QueryOptions, arguments, documented
+from ._resident import Resident
 from ._rows import Rows, choose_label, choose_text, write_records
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
+    from typing_extensions import Self, Unpack
 
 ID = "alike_id"  # name of the id column in files for the program
 
@@ -24,11 +26,40 @@ class Index:
     """A folder of documents that can be searched, in the form of ``alike index``.
 
     One process at a time may write to an index. A search sees the index as it was when the search began.
-    Calls share nothing but the folder.
+    Calls share nothing but the folder, unless they stand in a ``with``: then one program holds the index open
+    until its end, and a call takes a millisecond or so. That program sees the index as it was when it began, with
+    its own changes; from the first change on no other process can write.
+
+        with alike.Index("news.index") as index:
+            for text in texts:
+                if index.check(text)["new"]: …
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = os.fspath(folder)
+        self._held: Resident | None = None
+
+    def __enter__(self) -> Self:
+        if self._held is None:
+            self._held = Resident(["index", "hold", "--", self.folder], quiet=False)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the program of a ``with``."""
+        if self._held is not None:
+            self._held.close()
+            self._held = None
+
+    def __len__(self) -> int:
+        """Return the number of documents."""
+        return int(self.info()["documents"].replace(",", ""))
+
+    def __bool__(self) -> bool:
+        """Return True: an index without documents is an index."""
+        return True
 
     def __repr__(self) -> str:
         return f"Index({self.folder!r})"
@@ -80,7 +111,7 @@ class Index:
             else:
                 paths = source
             flags = arguments({**call.options, **fields})
-            outcome = call.run_plainly("search", "--json", *flags, "--", self.folder, *paths)
+            outcome = call.run_plainly("search", "--json", *flags, "--", self.folder, *paths, by=self._held)
             found = [(f["query"], m) for f in map(json.loads, outcome.output.splitlines()) for m in f["matches"]]
             queries: Any = [query for query, _ in found]
             if isinstance(source, Rows):
@@ -97,8 +128,41 @@ class Index:
         lines = self._run("info").decode("utf-8", "replace").splitlines()
         return dict(re.split(" +", line, maxsplit=1) for line in lines if " " in line)
 
-    def check(self) -> None:
-        """Read and check the whole index. Raise an AlikeError that names the damage, if there is any."""
+    def check(self, data: Any, *, add: bool = False, threshold: float = 0.8, top: int = 5, passages: int = 5) -> Any:
+        """Tell whether a text is new, as ``alike check`` does, without missing a document.
+
+        data is a text (str), a file (pathlib.Path), or several texts: a dict of ids to texts, a list, a column of a
+        data frame. The answer is a dict with new, nearest and why; to several texts a list of them. add: a new text
+        is added under its id, and compared with the texts after it.
+        """
+        if self._held is None:
+            with Index(self.folder) as opened:
+                return opened.check(data, add=add, threshold=threshold, top=top, passages=passages)
+        call = Call("check", QueryOptions, {}, progress=False)
+        flags = arguments({"threshold": threshold, "top": top, "passages": passages})
+        with call.begin(in_memory=True):
+            path = os.path.join(call.folder, "text")
+
+            def ask(path: str, id: str | None) -> dict[str, Any]:
+                adding = [] if not add else ["--add"] if id is None else ["--add", "--id", id]
+                output = call.run_plainly("check", "--index", self.folder, *flags, *adding, "--", path, by=self._held).output
+                answer: dict[str, Any] = json.loads(output)
+                return answer
+
+            if isinstance(data, os.PathLike):
+                return ask(os.fspath(data), None)
+            one = isinstance(data, str)
+            if add and not isinstance(data, Mapping):
+                raise UsageError("add needs ids: give a dict of ids to texts, or a file")
+            answers = []
+            for id, text in _texts([data] if one else data):
+                with open(path, "w", encoding="utf-8", newline="") as file:
+                    file.write(text)
+                answers.append(ask(path, id))
+            return answers[0] if one else answers
+
+    def verify(self) -> None:
+        """Read and compare the whole index. Raise an AlikeError that names the damage, if there is any."""
         self._run("check")
 
     def compact(self) -> None:
@@ -111,7 +175,20 @@ class Index:
     def _run(self, what: str, ids: Sequence[str] = ()) -> bytes:
         call = Call(what, QueryOptions, {}, progress=False)
         with call.begin(in_memory=False):
-            return call.run_plainly("index", what, "--", self.folder, *ids).output
+            return call.run_plainly("index", what, "--", self.folder, *ids, by=self._held).output
+
+
+def _texts(data: Any) -> Iterator[tuple[str | None, str]]:
+    """Yield texts, with their ids if they have some."""
+    if isinstance(data, Mapping):
+        yield from ((str(id), text) for id, text in data.items())
+        return
+    rows = held(source_of(data))
+    if not isinstance(rows, Rows):
+        raise UsageError("check takes texts, or one file as a pathlib.Path: for files of records take search")
+    column = choose_text(rows, None, None)
+    for (text,) in rows.tuples([column]) if column is not None else rows.tuples([]):
+        yield None, text
 
 
 def _name(text: Hashable | None) -> str:
@@ -137,7 +214,7 @@ def _feed(what: str, known: type, index: Index, data: Any, text: Hashable | None
             paths = source
         if what == "build" and wanted:
             fields["columns"] = ",".join(wanted)
-        call.run_plainly("index", what, *arguments({**call.options, **fields}), "--", index.folder, *paths)
+        call.run_plainly("index", what, *arguments({**call.options, **fields}), "--", index.folder, *paths, by=index._held)
 
 
 def _documents(call: Call, rows: Rows, text: Hashable | None, label: Hashable | None, columns: Sequence[str]) -> str:

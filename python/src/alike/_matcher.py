@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import subprocess
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -14,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ._call import source_of
 from ._errors import UsageError
 from ._options import MatchOptions, Path, arguments, check, documented
-from ._process import Program, end, log
+from ._resident import Resident
 from ._rows import Rows
 
 if TYPE_CHECKING:
@@ -25,7 +23,7 @@ class Matcher:
     """A table that is held, and asked about one record after the other. Use it in a ``with``.
 
     model is the file of ``alike join --save-config``, ``alike.join(…, save_config=…)`` or
-    ``alike learn``; table is a path. One thread at a time may ask.
+    ``alike learn``; table is a path. Threads take turns.
     """
 
     @documented(MatchOptions)
@@ -33,52 +31,19 @@ class Matcher:
         """Read the table. The options are the flags of ``alike match``."""
         check("Matcher", options, MatchOptions)
         given = {name: value for name, value in options.items() if value is not None}
-        self._quiet = bool(given.pop("quiet", False))
-        self._folder = tempfile.TemporaryDirectory(prefix="alike-")
-        self._program = Program(self._folder.name, None, self._quiet)
-        self._errors = tempfile.TemporaryFile(dir=self._folder.name)  # noqa: SIM115
-        command = ["match", *arguments(given), "--", os.fspath(model), os.fspath(table)]
-        try:
-            self._child = self._program.start(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors)
-        except BaseException:
-            self._errors.close()
-            self._folder.cleanup()
-            raise
+        quiet = bool(given.pop("quiet", False))
+        self._resident = Resident(["match", *arguments(given), "--", os.fspath(model), os.fspath(table)], quiet)
 
     def match(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """Return the answer to a record: id, new, and matches, the most probable first."""
         line = json.dumps({str(name): _plain(value) for name, value in record.items()}, allow_nan=False).encode()
-        assert self._child.stdin is not None
-        assert self._child.stdout is not None
-        with contextlib.suppress(OSError):  # the program has ended; its status says why
-            self._child.stdin.write(line + b"\n")
-            self._child.stdin.flush()
-        answer = self._child.stdout.readline()
-        if not answer:
-            self._child.wait()
-            raise self._program.error(self._child.returncode, self._said())
+        answer = self._resident.ask(line)
         found: dict[str, Any] = json.loads(answer)
         return found
 
-    def _said(self) -> list[str]:
-        self._errors.seek(0)
-        return self._errors.read().decode("utf-8", "replace").splitlines()
-
     def close(self) -> None:
         """End the program."""
-        if self._errors.closed:
-            return
-        assert self._child.stdin is not None
-        assert self._child.stdout is not None
-        with contextlib.suppress(OSError):
-            self._child.stdin.close()
-        self._child.stdout.close()
-        end(self._child)
-        if not self._quiet:
-            for line in self._said():
-                log.info("%s", line)
-        self._errors.close()
-        self._folder.cleanup()
+        self._resident.close()
 
     def __enter__(self) -> Self:
         return self

@@ -18,8 +18,9 @@ from ._progress import Line, Listener, Progress
 
 log = logging.getLogger("alike")
 
-# Exit statuses: wrong usage; done, but some records were skipped; done, but nothing was removed, since the data do not tell.
-USAGE, SKIPPED, UNDECIDED = 2, 3, 5
+# Exit statuses: wrong usage; done, but some records were skipped; check found something alike; done, but nothing was
+# removed, since the data do not tell.
+USAGE, SKIPPED, ALIKE, UNDECIDED = 2, 3, 4, 5
 GRACE = 10  # seconds for an interrupted program to clean up
 NAMED_SKIPS = 20  # skipped records that a warning lists with their reasons
 
@@ -75,7 +76,7 @@ class Program:
                         self.listen.close()
             output.seek(0)
             outcome.output = output.read()
-        if child.returncode not in (0, SKIPPED, UNDECIDED):  # the summary says which
+        if child.returncode not in (0, SKIPPED, ALIKE, UNDECIDED):  # the summary says which
             raise self.error(child.returncode, errors)
         outcome.notes = errors
         return outcome

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/alike-dev/alike/index"
+	"github.com/alike-dev/alike/internal/fault"
+)
+
+const holdHelp = `Keep an index open, and run commands about it that come one a line.
+
+A line of standard input is a JSON array of arguments: those of alike search DIR,
+alike check --index DIR or alike index add, delete, info, check and compact DIR, as they would
+stand in a shell. Each is answered by one line, an object with status (the exit status), output
+(what it prints) and errors (its lines of standard error).
+
+So a program asks again and again without the time that opening takes. The index is opened
+for reading, as it is then, and for writing from the first command that changes it: until the
+end of input no other process can write to it.
+
+  $ printf '["search","news.index","a.txt","--json"]\n' | alike index hold news.index
+  {"status":0,"output":"{\"query\":\"a.txt\",\"matches\":[…]}\n","errors":[…]}`
+
+// mostOfLine is how long a line of alike index hold may be. Texts are in files, so it has names only.
+const mostOfLine = 16 << 20
+
+// holdable are the commands that an index is held for; those of index by their second word.
+var holdable = []string{"search", "check", "index add", "index delete", "index info", "index check", "index compact"}
+
+func newIndexHold() *cobra.Command {
+	var memory string
+	cmd := &cobra.Command{
+		Use:     "hold DIR",
+		Short:   "Keep an index open, and run commands about it that come one a line",
+		Long:    holdHelp,
+		Example: "  alike index hold news.index < commands.jsonl",
+		Args:    exactly(1, "name the folder of the index"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			budget, err := budgetOf(memory)
+			if err != nil {
+				return err
+			}
+			if _, err := keepApart([]string{"-"}, filesBelow(args[0])); err != nil {
+				return err
+			}
+			h := &holder{dir: args[0], memory: budget}
+			if err := h.open(true); err != nil { // here, and not with the first line, where a mistake is noticed
+				return err
+			}
+			err = h.answerAll(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
+			return errors.Join(err, h.close())
+		},
+	}
+	cmd.Flags().StringVar(&memory, "memory", "", "memory of the whole process, such as 256MiB (default: half of what the machine or its control group has)")
+	return cmd
+}
+
+// A holder keeps an index open between commands.
+type holder struct {
+	dir    string
+	memory int64
+	x      *index.Index // nil: closed
+	writes bool
+}
+
+// heldKey is the key under which a command finds its holder in its context.
+type heldKey struct{}
+
+// holderOf returns the holder that a command runs under; nil: it is a process of its own.
+func holderOf(ctx context.Context) *holder {
+	h, _ := ctx.Value(heldKey{}).(*holder)
+	return h
+}
+
+// open opens the index unless it is open for what is wanted.
+func (h *holder) open(readOnly bool) (err error) {
+	if h.x != nil && (readOnly || h.writes) {
+		return nil
+	}
+	if err := h.close(); err != nil {
+		return err
+	}
+	if h.x, err = index.Open(h.dir, index.OpenOptions{ReadOnly: readOnly, Memory: h.memory}); err != nil {
+		h.x = nil
+		return err
+	}
+	h.writes = !readOnly
+	return nil
+}
+
+func (h *holder) close() (err error) {
+	if h.x != nil {
+		err, h.x = h.x.Close(), nil
+	}
+	return err
+}
+
+// use is withIndex for a command that runs under h.
+func (h *holder) use(dir string, readOnly bool, use func(x *index.Index) error) error {
+	if filepath.Clean(dir) != filepath.Clean(h.dir) {
+		return usagef("%s is held here, and not %s", fault.Shown(h.dir), fault.Shown(dir))
+	}
+	if err := h.open(readOnly); err != nil {
+		return err
+	}
+	err := use(h.x)
+	if err != nil && !readOnly {
+		// A write that failed leaves an index that takes no more of them: the next command opens it anew.
+		return errors.Join(err, h.close())
+	}
+	return err
+}
+
+// answered is the answer to a line.
+type answered struct {
+	Status int      `json:"status"`
+	Output string   `json:"output"`
+	Errors []string `json:"errors"`
+}
+
+// answerAll answers the lines of r, each when it has come, until they end or ctx does.
+func (h *holder) answerAll(ctx context.Context, r io.Reader, w io.Writer) error {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, mostOfLine)
+	answers := json.NewEncoder(w)
+	answers.SetEscapeHTML(false)
+	for lines.Scan() && ctx.Err() == nil {
+		if err := answers.Encode(h.answer(ctx, lines.Bytes())); err != nil {
+			return err
+		}
+	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return fmt.Errorf("a line is longer than %d bytes: put texts into files", mostOfLine)
+	}
+	return lines.Err()
+}
+
+// answer runs the command of a line.
+func (h *holder) answer(ctx context.Context, line []byte) answered {
+	var args []string
+	if err := json.Unmarshal(line, &args); err != nil || !slices.ContainsFunc(holdable, begins(args)) {
+		return answered{exitUsage, "", []string{"alike: a line is a JSON array of arguments that begins with one of: " + strings.Join(holdable, ", ")}}
+	}
+	if slices.Contains(args, "-") {
+		return answered{exitUsage, "", []string{"alike: standard input has the commands: put texts into files"}}
+	}
+	var out, errs bytes.Buffer
+	root := newRoot(args)
+	root.SetIn(strings.NewReader(""))
+	root.SetOut(&out)
+	root.SetErr(&errs)
+	status := exitCode(execute(context.WithValue(ctx, heldKey{}, h), root))
+	told := strings.FieldsFunc(errs.String(), func(r rune) bool { return r == '\n' })
+	return answered{status, out.String(), append([]string{}, told...)}
+}
+
+// begins returns whether a command, of one word or two, is what arguments begin with.
+func begins(args []string) func(command string) bool {
+	return func(command string) bool {
+		words := strings.Fields(command)
+		return len(args) >= len(words) && slices.Equal(args[:len(words)], words)
+	}
+}
