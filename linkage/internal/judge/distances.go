@@ -28,10 +28,6 @@ const (
 // wrong, do not tell. Of a table that is not held whole distances are not known.
 func (e *Examiner) useDistances(ctx context.Context) error {
 	t := e.finder
-	// With so many columns kinds of pairs are fitted. Homes with two coordinates would then show in more columns than people.
-	if len(e.Columns) >= model.LeastColumns {
-		return nil
-	}
 	if t.Sieved != nil || !t.MayHaveDistances() || t.BySimilarity() {
 		return nil
 	}

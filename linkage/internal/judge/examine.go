@@ -35,11 +35,9 @@ func (e *Examiner) learn(ctx context.Context, sample []compare.Pair, calibrate b
 		e.Model = e.Base
 		e.Sampled, _ = model.Apply(ctx, e.Model, e.Sample, e.OnePartner, e.rivalSources())
 	} else {
-		var around *model.Surroundings
-		if model.MayShowKinds(e.Sample) {
-			if around, err = e.surroundings(ctx, e.Sample, within); err != nil {
-				return err
-			}
+		around, err := e.surroundings(ctx, e.Sample, within)
+		if err != nil {
+			return err
 		}
 		e.takeFitted(model.Fit(ctx, e.Sample, model.Options{OnePartner: e.OnePartner, Sources: e.sourcesOfOne(), Share: e.shares, Calibrate: calibrate, Around: around}))
 	}

@@ -16,12 +16,20 @@ const randomPairs = 50_000
 
 // surroundings returns what the tables show besides the candidates c: how often random pairs agree and, where a source or
 // each of two tables has a thing once, pairs of records that one of them has. Of one table these are the candidates within.
+// It returns nil if candidates are too few for that.
 func (e *Examiner) surroundings(ctx context.Context, c *compare.Comparison, within []compare.Pair) (*model.Surroundings, error) {
+	if !model.HasSurroundings(c) {
+		return nil, nil
+	}
 	s := &model.Surroundings{}
 	if err := e.randomAgreement(ctx, s); err != nil {
 		return nil, err
 	}
-	if e.finder.Right == nil && e.Sources != nil {
+	sourced := e.finder.Right == nil && e.Sources != nil
+	if !model.MayShowKinds(c, sourced) {
+		return s, nil
+	}
+	if sourced {
 		var err error
 		s.Within, err = e.Compare(ctx, e.Matchers, within)
 		s.Possible = [2]float64{1 - e.Sources.Within, e.Sources.Within}

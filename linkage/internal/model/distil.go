@@ -20,7 +20,9 @@ const (
 // distil returns the model whose probabilities are nearest to the given ones: a logistic regression on the levels, by
 // Newton steps for one column at a time. Unlike Model.learn it regards what columns have in common, so it needs no
 // division by redundancy. O(cycles · candidates · columns).
-func distil(ctx context.Context, c *compare.Comparison, probability []float64) *Model {
+//
+// With rising, more similarity never counts against a match.
+func distil(ctx context.Context, c *compare.Comparison, probability []float64, rising bool) *Model {
 	m := NewModel(c, slices.Repeat([]float64{1}, c.Width-1))
 	scale := m.discount() // by which Score divides
 	z := make([]float64, len(probability))
@@ -34,7 +36,7 @@ func distil(ctx context.Context, c *compare.Comparison, probability []float64) *
 		}
 		for f := range c.Width {
 			evidence := m.Evidence[f*compare.Levels : (f+1)*compare.Levels]
-			newton(evidence, z, probability, func(i int) compare.Level { return c.Levels[i*c.Width+f] })
+			newton(evidence, z, probability, rising, func(i int) compare.Level { return c.Levels[i*c.Width+f] })
 			// A missing value has no evidence: what it would have moves to the prior.
 			m.Prior += evidence[compare.Missing]
 			for l := compare.Levels - 1; l >= 0; l-- {
@@ -53,7 +55,7 @@ func distil(ctx context.Context, c *compare.Comparison, probability []float64) *
 }
 
 // newton takes one Newton step for the evidence of the levels of a column, and changes the log odds z by it.
-func newton(evidence, z, probability []float64, level func(i int) compare.Level) {
+func newton(evidence, z, probability []float64, rising bool, level func(i int) compare.Level) {
 	var slope, curve, step [compare.Levels]float64
 	for i := range z {
 		l := level(i)
@@ -65,8 +67,47 @@ func newton(evidence, z, probability []float64, level func(i int) compare.Level)
 		step[l] = min(mostStep, max(-mostStep, (slope[l]-ridge*evidence[l])/(curve[l]+ridge)))
 		evidence[l] += step[l]
 	}
+	if rising {
+		before := slices.Clone(evidence)
+		raise(evidence, curve[:])
+		for l := range step {
+			step[l] += evidence[l] - before[l]
+		}
+	}
 	for i := range z {
 		z[i] += step[level(i)]
+	}
+}
+
+// raise changes the evidence of levels that stand for more and more similarity as little as makes it rise: neighbours that
+// fall are replaced by their mean, weighted by their curves.
+func raise(evidence, curve []float64) {
+	for start := 1; start < compare.Levels; {
+		end := start + 1
+		for end < compare.Levels && !compare.BeginsOrder(compare.Level(end)) {
+			end++
+		}
+		type run struct {
+			sum, weight float64
+			levels      int
+		}
+		var runs []run
+		for l := start; l < end; l++ {
+			r := run{evidence[l] * (curve[l] + ridge), curve[l] + ridge, 1}
+			for n := len(runs); n > 0 && runs[n-1].sum/runs[n-1].weight > r.sum/r.weight; n-- {
+				r = run{r.sum + runs[n-1].sum, r.weight + runs[n-1].weight, r.levels + runs[n-1].levels}
+				runs = runs[:n-1]
+			}
+			runs = append(runs, r)
+		}
+		l := start
+		for _, r := range runs {
+			for range r.levels {
+				evidence[l] = r.sum / r.weight
+				l++
+			}
+		}
+		start = end
 	}
 }
 

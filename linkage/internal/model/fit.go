@@ -44,10 +44,9 @@ var starts = []float64{1, 0.1, 0.02}
 // clearerBy is by how much the clearness of a later start's model must exceed that of an earlier one.
 const clearerBy = 0.03
 
-// mostly is the least mean similarity of matches, if records may have any number of partners. A fit
-// with a lower one has found another kind of pairs, such as the papers of one author or people of one
-// street, because the tables have no duplicates. On real tables with duplicates the mean is 0.62 to
-// 0.83, and 0.14 to 0.44 on the same tables without them.
+// mostly is the least likeness of matches, if records may have any number of partners. A fit with a lower one has found
+// another kind of pairs, such as the papers of one author or people of one street, because the tables have no duplicates.
+// On tables with duplicates it is 0.54 to 0.85, and 0.14 to 0.48 on the same tables without them.
 const mostly = 0.5
 
 // Duplicate is the similarity from which two records of a table may be duplicates whatever the model
@@ -61,8 +60,7 @@ type Options struct {
 	Share      []float64 // of each column, how much of what it tells no other does: see compare.Comparer.Shares
 	Sources    []uint32  // see Graph; where a model follows kinds
 	Calibrate  bool      // continue with calibrated scores where they can be derived: see ScoreCounts
-	// Around is what the tables show besides the candidates; nil: the fit is not checked against the kinds of pairs, as
-	// where MayShowKinds is false.
+	// Around is what the tables show besides the candidates; nil: the fit is not checked against the kinds of pairs.
 	Around *Surroundings
 }
 
@@ -80,12 +78,12 @@ type Fitted struct {
 // result means nothing. O(steps · candidates · columns).
 func Fit(ctx context.Context, c *compare.Comparison, o Options) *Fitted {
 	f := &Fitted{}
-	f.Model, f.Probability = clearest(ctx, c, o.OnePartner, o.Share)
+	f.Model, f.Probability = clearest(ctx, c, &o)
 	if o.Calibrate && ctx.Err() == nil {
-		f.Calibrated = f.Model.relearn(c, rivals(ctx, c, o.OnePartner, nil), f.Probability)
+		f.Calibrated = f.Model.relearn(c, rivals(ctx, c, o.OnePartner, nil), f.Probability, o.Around)
 	}
 	f.KeepFinite(c)
-	if o.Around != nil && !f.Replaced {
+	if o.Around != nil && MayShowKinds(c, o.Around.Within != nil) && !f.Replaced {
 		f.checkKinds(ctx, c, &o)
 	}
 	return f
@@ -111,9 +109,9 @@ func rivals(ctx context.Context, c *compare.Comparison, onePartner bool, sources
 
 // clearest finds the model of candidates: of the models that starts lead to, the one whose own probabilities
 // separate matches from others best.
-func clearest(ctx context.Context, c *compare.Comparison, onePartner bool, share []float64) (best *Model, probability []float64) {
+func clearest(ctx context.Context, c *compare.Comparison, o *Options) (best *Model, probability []float64) {
 	g := Graph{Pairs: c.Pairs, Left: c.Left, Right: c.Right}
-	guess := firstGuess(c, g, onePartner)
+	guess := firstGuess(c, g, o.OnePartner)
 	if countPositive(guess) == 0 {
 		guess = firstGuess(c, g, false) // nothing stands out from chance
 	}
@@ -135,8 +133,8 @@ func clearest(ctx context.Context, c *compare.Comparison, onePartner bool, share
 				p[i] = 0
 			}
 		}
-		m := settle(ctx, c, g, onePartner, share, p)
-		if !onePartner && alikeness(c, p) < mostly {
+		m := settle(ctx, c, g, o.OnePartner, o.Share, p)
+		if !o.OnePartner && o.Around.likeness(c, p) < mostly {
 			continue
 		}
 		if clear := clearness(p); clear > most+clearerBy || best == nil {
@@ -144,7 +142,7 @@ func clearest(ctx context.Context, c *compare.Comparison, onePartner bool, share
 		}
 	}
 	if best == nil {
-		best, probability = ofTwins(c, share)
+		best, probability = ofTwins(c, o.Share)
 	}
 	return best, probability
 }
@@ -162,18 +160,6 @@ func ofTwins(c *compare.Comparison, share []float64) (*Model, []float64) {
 	m.learn(c, probability)
 	m.probabilities(c, nil, make([]float64, len(probability)), probability, nil)
 	return m, probability
-}
-
-// alikeness returns the mean similarity of the records in candidates that are more likely matches than
-// not.
-func alikeness(c *compare.Comparison, probability []float64) float64 {
-	sum, n := 0.0, 0.0
-	for i, p := range probability {
-		if p > 0.5 {
-			sum, n = sum+float64(c.Wholes[i]), n+1
-		}
-	}
-	return sum / max(n, 1)
 }
 
 // leastSeeds is the least number of pairs of a start.

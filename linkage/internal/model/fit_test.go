@@ -22,15 +22,15 @@ func TestTheFitOfAModelEndsWhenItIsCancelled(t *testing.T) {
 			c.Wholes = append(c.Wholes, float32(l)/float32(compare.Equal))
 		}
 	}
-	share := []float64{1}
+	o := &Options{OnePartner: true, Share: []float64{1}}
 	ran := roomtest.NewEndsAt(1 << 40)
-	clearest(ran, c, true, share)
+	clearest(ran, c, o)
 	if steps := ran.Asked.Load(); steps < 2*firstRounds {
 		t.Fatalf("the fit asked %d times only", steps)
 	}
 	for n := range ran.Asked.Load() {
 		ctx := roomtest.NewEndsAt(n + 1)
-		clearest(ctx, c, true, share)
+		clearest(ctx, c, o)
 		// Each start may ask once, and so may each of its two kinds of messages in the step under way.
 		if more := ctx.Asked.Load() - n; more > int64(3*len(starts)+3) {
 			t.Errorf("cancelled at %d: %d more steps", n, more)

@@ -21,18 +21,6 @@ import (
 //   - Else the kinds that agree in nearly as much as the kind that agrees in most, and in one telling column at most no
 //     more than random pairs. Columns count by how rarely random pairs agree in them.
 
-// Surroundings are what the tables show besides the candidates.
-type Surroundings struct {
-	Alike  []float64 // of each column: the share of random pairs, among those with values, that are near or equal
-	Filled []float64 // of each column: the share of random pairs with values
-	// Within are pairs of records that one source has, and therefore not the same thing; nil: sources are not known.
-	Within *compare.Comparison
-	// Across are the candidates that were found as Within were; nil: all.
-	Across []int
-	// Possible are the numbers of pairs of records among which Across and Within were found.
-	Possible [2]float64
-}
-
 const (
 	// sameFrom is the least agreement of a kind that is the same thing, as a share of the largest agreement.
 	sameFrom = 0.55
@@ -51,46 +39,32 @@ const (
 	// mostWithin is the largest ratio of pairs within sources to those across them at which the kind that agrees most still
 	// shows that sources have things once. Where it is larger, the sources describe things in styles of their own.
 	mostWithin = 0.5
-	// LeastColumns and leastCandidates are how many of them show kinds. Of few columns a fit of two classes makes enough.
-	LeastColumns    = 5
-	leastCandidates = 300
 	// decoyRounds is how often a model is fitted to what decoys say about its scores. The second and third time change
 	// little.
 	decoyRounds = 3
-	// leastPairs is the least number of pairs of a kind that says something about sources.
+	// leastPairs is the least number of pairs of a kind that says something about sources, and of matches that pairs within
+	// sources leave hardly a doubt about, which have at least the probability surely.
 	leastPairs = 30
+	surely     = 0.9
 )
-
-// MayShowKinds tells whether there are enough columns and candidates to show kinds of pairs.
-func MayShowKinds(c *compare.Comparison) bool {
-	return c.Width-1 >= LeastColumns && len(c.Pairs) >= leastCandidates
-}
 
 // checkKinds replaces a fit that contradicts the kinds of pairs.
 func (f *Fitted) checkKinds(ctx context.Context, c *compare.Comparison, o *Options) {
 	around := o.Around
-	m := kinds.Fit(ctx, kinds.NewPatterns(c.Width-1, Grades(c, everyNth(len(c.Pairs)))))
-	if ctx.Err() != nil || len(m.Share) == 1 {
+	likely := likelyByKinds(ctx, c, around)
+	if likely == nil && around.Within != nil {
+		likely = likelyByDecoys(ctx, c, around)
+	}
+	if likely == nil || ctx.Err() != nil {
 		return
 	}
-	posterior := kinds.NewPatterns(c.Width-1, Grades(c, nil)).Posterior(m)
-	same := sameKinds(c, m, posterior, around)
-	if same == nil {
+	if agree(f.Probability, likely) || !o.OnePartner && around.likeness(c, likely) < mostly {
 		return
 	}
-	likely := make([]float64, len(c.Pairs))
-	for i, of := range posterior {
-		for k, p := range of {
-			likely[i] += p * same[k]
-		}
-	}
-	if agree(f.Probability, likely) || !o.OnePartner && alikeness(c, likely) < mostly {
-		return
-	}
-	distilled := distil(ctx, c, likely)
+	distilled := distil(ctx, c, likely, false)
 	if around.Within != nil {
 		for range decoyRounds {
-			distilled = distil(ctx, c, byDecoys(distilled, c, around))
+			distilled = distil(ctx, c, byDecoys(distilled, c, around), false)
 		}
 	}
 	if around.Within != nil {
@@ -101,6 +75,54 @@ func (f *Fitted) checkKinds(ctx context.Context, c *compare.Comparison, o *Optio
 	}
 	f.Model, f.Calibrated, f.ByKinds, f.Disputed = distilled, false, true, around.Within == nil
 	f.Probability, _ = Apply(ctx, distilled, c, o.OnePartner, o.Sources)
+}
+
+// likelyByKinds returns how likely each candidate is a match by its kind; nil if the data do not tell.
+func likelyByKinds(ctx context.Context, c *compare.Comparison, around *Surroundings) []float64 {
+	m := kinds.Fit(ctx, kinds.NewPatterns(c.Width-1, Grades(c, everyNth(len(c.Pairs)))))
+	if ctx.Err() != nil || len(m.Share) == 1 {
+		return nil
+	}
+	posterior := kinds.NewPatterns(c.Width-1, Grades(c, nil)).Posterior(m)
+	same := sameKinds(c, m, posterior, around)
+	if same == nil {
+		return nil
+	}
+	likely := make([]float64, len(c.Pairs))
+	for i, of := range posterior {
+		for k, p := range of {
+			likely[i] += p * same[k]
+		}
+	}
+	return likely
+}
+
+// likelyByDecoys returns how likely each candidate is a match by what tells candidates across sources from those within; nil
+// if hardly any is likely, as where sources have styles of their own, by which pairs within are the most alike. Where the
+// things of a source come in versions, kinds are too coarse to tell these from copies.
+func likelyByDecoys(ctx context.Context, c *compare.Comparison, around *Surroundings) []float64 {
+	all := c.Without()
+	each(around.Across, len(c.Pairs), func(i int) { all.Take(c, i) })
+	across := make([]float64, len(all.Pairs), len(all.Pairs)+len(around.Within.Pairs))
+	for i := range across {
+		across[i] = 1
+	}
+	for i := range around.Within.Pairs {
+		all.Take(around.Within, i)
+		across = append(across, 0)
+	}
+	// Across, sources may differ by style, which is no sign of a match: hence rising.
+	likely := byDecoys(distil(ctx, all, across, true), c, around)
+	sure := 0
+	for _, p := range likely {
+		if p >= surely {
+			sure++
+		}
+	}
+	if sure < leastPairs {
+		return nil
+	}
+	return likely
 }
 
 // expectSteps is the number of steps of expect; four come within a hundredth.
@@ -205,11 +227,10 @@ func sameKinds(c *compare.Comparison, m *kinds.Mixture, posterior [][]float64, a
 // column, 0 if as often as random pairs. A column counts by the share of pairs that have values, by how rarely random
 // pairs agree in it, and by own, the share of what it says that no other column says too.
 func agreementOf(m *kinds.Mixture, around *Surroundings, own []float64) []float64 {
-	const mostNats = 7 // agreement by chance is not counted more exactly than in 1 of 1000 pairs
 	of := make([]float64, len(m.Share))
 	weights := 0.0
 	for f, alike := range around.Alike {
-		weight := own[f] * around.Filled[f] * min(mostNats, -math.Log(alike))
+		weight := own[f] * around.tells(f)
 		weights += weight
 		for k := range of {
 			of[k] += weight * (m.Agreement(k, f) - alike) / (1 - alike)

@@ -182,7 +182,7 @@ const relearnings = 10
 
 // relearn continues to learn the model with calibrated scores, and replaces the probabilities. It reports
 // whether calibration succeeded; else nothing changes.
-func (m *Model) relearn(c *compare.Comparison, rivals *exclusive, probability []float64) bool {
+func (m *Model) relearn(c *compare.Comparison, rivals *exclusive, probability []float64, around *Surroundings) bool {
 	next := &Model{m.Width, slices.Clone(m.Evidence), m.Share, m.Prior}
 	p, odds := make([]float64, len(probability)), make([]float64, len(probability))
 	could := false
@@ -191,7 +191,7 @@ func (m *Model) relearn(c *compare.Comparison, rivals *exclusive, probability []
 			break
 		}
 		next.probabilities(c, rivals, odds, p, nil)
-		if rivals == nil && alikeness(c, p) < mostly {
+		if rivals == nil && around.likeness(c, p) < mostly {
 			break
 		}
 		moved := distance(p, probability)

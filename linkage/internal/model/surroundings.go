@@ -1,0 +1,79 @@
+package model
+
+import (
+	"math"
+
+	"github.com/alike-dev/alike/linkage/internal/compare"
+)
+
+// Surroundings are what the tables show besides the candidates.
+type Surroundings struct {
+	Alike  []float64 // of each column: the share of random pairs, among those with values, that are near or equal
+	Filled []float64 // of each column: the share of random pairs with values
+	// Within are pairs of records that one source has, and therefore not the same thing; nil: sources are not known.
+	Within *compare.Comparison
+	// Across are the candidates that were found as Within were; nil: all.
+	Across []int
+	// Possible are the numbers of pairs of records among which Across and Within were found.
+	Possible [2]float64
+}
+
+const (
+	// leastColumns and leastCandidates are how many of them show kinds. Of few columns a fit of two classes makes enough.
+	// Where pairs within sources show what is not the same thing, fewer do: sourcedColumns.
+	leastColumns    = 5
+	sourcedColumns  = 3
+	leastCandidates = 300
+)
+
+// HasSurroundings tells whether there are enough candidates to compare with what else the tables show.
+func HasSurroundings(c *compare.Comparison) bool { return len(c.Pairs) >= leastCandidates }
+
+// MayShowKinds tells whether there are enough columns to show kinds of pairs. sourced says that pairs within sources are
+// known.
+func MayShowKinds(c *compare.Comparison, sourced bool) bool {
+	if sourced {
+		return c.Width-1 >= sourcedColumns
+	}
+	return c.Width-1 >= leastColumns
+}
+
+// tells returns how much agreement in a column tells, in nats.
+func (s *Surroundings) tells(f int) float64 {
+	const most = 7 // agreement by chance is not counted more exactly than in 1 of 1000 pairs
+	return s.Filled[f] * min(most, -math.Log(s.Alike[f]))
+}
+
+// likeness returns how alike the records are in candidates that are more likely matches than not: the mean of the
+// similarity of their tokens and, where it is known how often columns agree by chance, of how much more often these agree, from
+// 0 (as by chance) to 1 (always). Tokens of numbers that are near each other differ; columns count by what they tell.
+func (s *Surroundings) likeness(c *compare.Comparison, probability []float64) float64 {
+	sum, n := 0.0, 0.0
+	there, agree := make([]float64, c.Width-1), make([]float64, c.Width-1)
+	for i, p := range probability {
+		if p <= 0.5 {
+			continue
+		}
+		sum, n = sum+float64(c.Wholes[i]), n+1
+		for f, l := range c.Of(i)[:c.Width-1] {
+			if l != compare.Missing {
+				there[f]++
+			}
+			if l >= compare.Near {
+				agree[f]++
+			}
+		}
+	}
+	alike := sum / max(n, 1)
+	if s == nil {
+		return alike
+	}
+	more, weights := 0.0, 0.0
+	for f, chance := range s.Alike {
+		if there[f] > 0 {
+			more += s.tells(f) * (agree[f]/there[f] - chance) / (1 - chance)
+			weights += s.tells(f)
+		}
+	}
+	return (alike + more/max(weights, 1e-300)) / 2
+}

@@ -1,0 +1,81 @@
+package model
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/alike-dev/alike/linkage/internal/compare"
+)
+
+// TestWhatIsNearMakesPairsAlike has places whose coordinates are near each other: their records have few tokens in common.
+func TestWhatIsNearMakesPairsAlike(t *testing.T) {
+	const near = compare.Level(compare.Levels - 1)
+	c := &compare.Comparison{Width: 4, Pairs: make([]compare.Pair, 3), Wholes: []float32{0.3, 0.3, 0.2}}
+	for _, levels := range [][4]compare.Level{{near, near, compare.Equal}, {near, near, compare.Equal}, {1, 1, compare.Equal}} {
+		c.Levels = append(c.Levels, levels[:]...)
+	}
+	s := &Surroundings{Alike: []float64{0.01, 0.01, 0.5}, Filled: []float64{1, 1, 1}}
+	if near, far := s.likeness(c, []float64{1, 1, 0}), s.likeness(c, []float64{0, 0, 1}); near < mostly || far >= mostly {
+		t.Errorf("likeness %.2f of near pairs, and %.2f of others", near, far)
+	}
+	if got := (*Surroundings)(nil).likeness(c, []float64{1, 0, 0}); got < 0.29 || got > 0.31 {
+		t.Errorf("likeness %.2f without surroundings, want that of the tokens", got)
+	}
+}
+
+// TestMoreSimilarityNeverCountsAgainstAMatch has a column in which matches are less alike than others.
+func TestMoreSimilarityNeverCountsAgainstAMatch(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	c := &compare.Comparison{Width: 3}
+	var match []float64
+	for i := range 2000 {
+		l, other := compare.Level(6+rng.IntN(5)), compare.Level(6+rng.IntN(5))
+		if i%4 == 0 {
+			l, other = compare.Level(1+rng.IntN(5)), compare.Level(8+rng.IntN(3))
+		}
+		c.Pairs, c.Levels = append(c.Pairs, compare.Pair{}), append(c.Levels, l, other, compare.Missing)
+		match = append(match, float64(1-min(1, i%4)))
+	}
+	m := distil(t.Context(), c, match, true)
+	for f := range 2 {
+		for l := 2; l <= 10; l++ {
+			if at := f*compare.Levels + l; m.Evidence[at] < m.Evidence[at-1]-1e-9 {
+				t.Errorf("column %d: level %d has evidence %.3f, and the one before %.3f", f, l, m.Evidence[at], m.Evidence[at-1])
+			}
+		}
+	}
+	if m.Evidence[compare.Levels+9] <= m.Evidence[compare.Levels+6] {
+		t.Error("a column that tells has no evidence")
+	}
+}
+
+// TestVersionsOfASourceAreToldFromCopies has matches across sources that are as alike in two columns as versions within a
+// source, and more alike in the third.
+func TestVersionsOfASourceAreToldFromCopies(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	c, within := &compare.Comparison{Width: 4}, &compare.Comparison{Width: 4}
+	add := func(c *compare.Comparison, copied bool) {
+		third := compare.Level(1 + rng.IntN(4))
+		if copied {
+			third = compare.Level(5 + rng.IntN(6))
+		}
+		c.Pairs, c.Wholes = append(c.Pairs, compare.Pair{}), append(c.Wholes, 0.8)
+		c.Levels = append(c.Levels, compare.Level(8+rng.IntN(3)), compare.Level(8+rng.IntN(3)), third, compare.Missing)
+	}
+	for i := range 4000 {
+		add(c, i < 1000)
+		if i >= 1000 {
+			add(within, false)
+		}
+	}
+	likely := likelyByDecoys(t.Context(), c, &Surroundings{Within: within, Possible: [2]float64{1, 1}})
+	if likely == nil {
+		t.Fatal("no pair is likely")
+	}
+	if of, others := SumOf(likely[:1000]), SumOf(likely[1000:]); of < 900 || others > 100 {
+		t.Errorf("of 1,000 copies and 3,000 versions %.0f and %.0f are likely", of, others)
+	}
+	if likelyByDecoys(t.Context(), within, &Surroundings{Within: c, Possible: [2]float64{1, 1}}) != nil {
+		t.Error("pairs are likely that are less alike than those within sources")
+	}
+}
