@@ -79,7 +79,7 @@ func (r *rows) verdicts() (pairs []Verdict, labelled bool, err error) {
 	isVerdict := func(row []string) bool { _, ok := verdictOf(row); return ok }
 	if !slices.ContainsFunc(r.rows, isVerdict) {
 		header := len(r.rows) == 1 && len(r.rows[0]) > 2
-		return nil, header && slices.Contains([]string{"match", "label"}, strings.ToLower(r.rows[0][2])), nil
+		return nil, header && slices.Contains([]string{"match", "label", "same"}, strings.ToLower(r.rows[0][2])), nil
 	}
 	for i, row := range r.rows {
 		v, ok := verdictOf(row)

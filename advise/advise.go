@@ -1,7 +1,7 @@
 // Package advise finds, for texts as people have them, what "alike" should mean: how they are cut, which measure
 // compares them, and from which threshold on two of them are copies.
 //
-//	inputs → Sample → witness → rows → Advice
+//	inputs → Sample → witness, or examples → rows → Advice
 //
 // A recipe only counts common pieces: it cannot tell noise spread over a copy from a passage that two other texts
 // share, or from what chance gives. The witness can, because it looks at places: it cuts texts into blocks of
@@ -9,6 +9,8 @@
 // documents have weighs nothing. If nearly all blocks of a text do, it is a copy; if few do, it is not; pairs between
 // are doubtful. The witness is too slow and too unsure of short texts to decide pairs of a corpus, but it says on a
 // sample which recipe decides most like it.
+//
+// Pairs that somebody has judged, Examples, replace the witness.
 //
 // Where doubtful pairs are many beside copies, or copies are few, the data do not tell: Advice.Told is false, and
 // the advice is the default.
@@ -18,6 +20,7 @@ package advise
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/alike-dev/alike/measure"
@@ -31,6 +34,13 @@ type Options struct {
 	Threads int     // at least 1
 	Banded  bool    // only recipes whose pairs bands find, as collections that grow need
 	Brief   bool    // no rows where the data do not tell: the advice takes half the time then
+
+	// Examples, if there are ExamplesLeast of each kind or more, judge in place of the witness. Those of documents that
+	// the sample lacks do not count.
+	Examples []Example
+	// Precision, if set, is the least expected share of pairs that are copies, up to 1. The recipe that finds
+	// most then is chosen, in place of that of the best F-measure.
+	Precision float64
 }
 
 // DefaultWrong is the share of pairs by chance that is accepted unless another one is asked for.
@@ -55,14 +65,18 @@ func (r Recipe) String() string {
 // Row is what one recipe, at the best of its thresholds, finds.
 type Row struct {
 	Recipe
-	Pairs     float64 `json:"pairs"`      // of distinct texts, expected in the whole
-	Wrong     float64 `json:"wrong"`      // expected share of them that are no copies; from 0 to 1
-	WrongFrom float64 `json:"wrong_from"` // the share that surely are none,
-	WrongTo   float64 `json:"wrong_to"`   // and with all that are doubtful
-	Found     float64 `json:"found"`      // expected share of the copies that it finds
-	Seconds   float64 `json:"seconds"`    // that finding them in the whole takes one core: an order of magnitude
+	Pairs     float64 `json:"pairs"`             // of distinct texts, expected in the whole
+	Wrong     float64 `json:"wrong"`             // expected share of them that are no copies; from 0 to 1
+	WrongFrom float64 `json:"wrong_from"`        // the share that surely are none; with examples an interval of 95 %
+	WrongTo   float64 `json:"wrong_to"`          // and with all that are doubtful
+	Found     float64 `json:"found"`             // expected share of the copies that it finds
+	F1        float64 `json:"f1"`                // expected, of both shares
+	F1From    float64 `json:"f1_from,omitempty"` // with examples: an interval of 95 %
+	F1To      float64 `json:"f1_to,omitempty"`
+	Seconds   float64 `json:"seconds"` // that finding them in the whole takes one core: an order of magnitude
 
-	score   float64 // the weighted harmonic mean of both shares
+	score   float64 // see chosenBy
+	reaches bool    // the precision asked for
 	allowed bool    // no more by chance than asked for
 	costly  bool    // more than anybody would wait for without having asked
 }
@@ -81,8 +95,12 @@ type Advice struct {
 	Doubtful  int     `json:"doubtful"`  // that may be,
 	Rows      []Row   `json:"rows"`      // by descending merit; the last is Default
 
+	Examples int `json:"examples,omitempty"` // that judged; 0: the witness did
+
 	sample *Sample
 	pairs  []pair
+	views  []view
+	judge  *judgement
 }
 
 // The data tell if there are copiesLeast pairs of copies or more, and no more doubtful pairs than doubtfulMost of them.
@@ -99,22 +117,43 @@ func Of(ctx context.Context, s *Sample, o Options) (*Advice, error) {
 	if o.Wrong == 0 {
 		o.Wrong = DefaultWrong
 	}
+	given, same := s.examples(o.Examples)
+	if !enough(same) {
+		o.Examples = nil
+	}
 	w, err := newWitness(ctx, s.texts(), o.Threads)
 	if err != nil {
 		return nil, err
 	}
-	pairs := w.pairs()
-	if err := w.look(ctx, pairs, o.Threads); err != nil {
+	pairs := w.pairs(len(s.Documents))
+	if err := errors.Join(w.look(ctx, pairs, o.Threads), w.look(ctx, given, o.Threads)); err != nil {
 		return nil, err
 	}
-	pairs = s.thin(pairs)
-	rows, err := rowsOf(ctx, s, pairs, o)
-	if err != nil {
+	a := &Advice{Chosen: Default, Documents: len(s.Documents), Whole: s.Whole, sample: s}
+	a.pairs = s.thin(pairs)
+	if a.views, err = views(ctx, s, a.pairs, given, o); err != nil {
 		return nil, err
 	}
-	a := &Advice{Chosen: Default, Documents: len(s.Documents), Whole: s.Whole, Rows: rows, sample: s, pairs: pairs}
-	a.decide(weightsOf(pairs))
+	a.judge = byWitness(a.pairs)
+	if o.Examples != nil {
+		a.judge, a.Examples = byExamples(a.views, a.pairs, given, same), len(same)
+	}
+	if a.views != nil {
+		a.Rows = rowsOf(a.views, a.pairs, a.judge, o)
+	}
+	a.decide(weightsOf(a.pairs), o)
 	return a, nil
+}
+
+// enough tells whether there are enough examples of both kinds.
+func enough(same []bool) bool {
+	yes := 0
+	for _, s := range same {
+		if s {
+			yes++
+		}
+	}
+	return min(yes, len(same)-yes) >= ExamplesLeast
 }
 
 // weights are pairs by what the witness says of them.
@@ -143,24 +182,31 @@ func (w weights) tell() bool {
 }
 
 // decide chooses a row, or says why none.
-func (a *Advice) decide(w weights) {
+func (a *Advice) decide(w weights, o Options) {
 	a.Copies, a.Doubtful = w.copies, w.doubtful
-	if w.copies < copiesLeast {
-		a.Reason = fmt.Sprintf("the default, as only %d pairs of the sample are surely copies, fewer than %d: too few to choose by", w.copies, copiesLeast)
-		return
-	}
-	if !w.tell() {
-		a.Reason = fmt.Sprintf("the default, as beside %.0f pairs of copies there are %.0f that share much, but not nearly all, of a text: no threshold parts them", w.allCopies, w.allDoubtful)
-		return
+	if a.Examples == 0 {
+		if w.copies < copiesLeast {
+			a.Reason = fmt.Sprintf("the default, as only %d pairs of the sample are surely copies, fewer than %d: too few to choose by", w.copies, copiesLeast)
+			return
+		}
+		if !w.tell() {
+			a.Reason = fmt.Sprintf("the default, as beside %.0f pairs of copies there are %.0f that share much, but not nearly all, of a text: no threshold parts them", w.allCopies, w.allDoubtful)
+			return
+		}
 	}
 	switch first, byDefault := a.Rows[0], a.Rows[len(a.Rows)-1]; {
 	case !first.good():
 		a.Reason = "the default, as no recipe that could be waited for keeps pairs that are alike by chance below the share asked for"
+	case o.Precision > 0 && !first.reaches:
+		a.Reason = fmt.Sprintf("the default, as no recipe reaches a precision of %g: the best is expected to have %.3f", o.Precision, 1-first.Wrong)
 	case first.score < byDefault.score+betterBy:
 		a.Reason = "the default, which finds as much as any"
 		a.Told = true
 	default:
 		a.Chosen, a.Told = first.Recipe, true
 		a.Reason = fmt.Sprintf("it finds about %.0f %% of the copies, the default %.0f %%", 100*first.Found, 100*byDefault.Found)
+		if a.Examples > 0 {
+			a.Reason = fmt.Sprintf("by %d examples its F1 is %.2f (%.2f to %.2f), that of the default %.2f", a.Examples, first.F1, first.F1From, first.F1To, byDefault.F1)
+		}
 	}
 }

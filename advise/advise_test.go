@@ -55,6 +55,16 @@ func (w *writer) noisy(text string, rate float64) string {
 	return string(out)
 }
 
+// shares makes texts of which each has so many per cent of one of them.
+func (w *writer) shares(kept []int) (texts []string) {
+	base := strings.Fields(w.text(150))
+	for _, share := range kept {
+		own := strings.Fields(w.text(150))
+		texts = append(texts, strings.Join(slices.Concat(base[:150*share/100], own[150*share/100:]), " "))
+	}
+	return texts
+}
+
 // corpusOf makes articles, a third of which have copies, after a beginning that all have.
 func corpusOf(seed uint64, articles int, rate float64, boilerplate int) (texts []string, article []int) {
 	w := newWriter(seed)
@@ -97,11 +107,11 @@ func adviceBy(t testing.TB, texts []string, o Options) *Advice {
 // found returns how many pairs a recipe finds, how many of them are of one article, and how many there are.
 func found(t testing.TB, texts []string, article []int, r Recipe) (pairs, right, all int) {
 	t.Helper()
-	s := &Sample{}
-	for _, text := range texts {
-		s.Documents = append(s.Documents, Document{Text: []byte(text)})
+	as := make([][]byte, len(texts))
+	for i, text := range texts {
+		as[i] = []byte(text)
 	}
-	sets, err := setsOf(context.Background(), s, cut{r.Tokens, r.N}, 2)
+	sets, err := setsOf(context.Background(), as, cut{r.Tokens, r.N}, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,11 +183,7 @@ func TestWhereTextsShareMoreAndLessTheDefaultStays(t *testing.T) {
 	w := newWriter(5)
 	var texts []string
 	for range 60 {
-		base := strings.Fields(w.text(150))
-		for _, share := range []int{100, 80, 60, 50, 40} {
-			own := strings.Fields(w.text(150))
-			texts = append(texts, strings.Join(slices.Concat(base[:150*share/100], own[150*share/100:]), " "))
-		}
+		texts = append(texts, w.shares([]int{100, 80, 60, 50, 40})...)
 	}
 	if a := adviceOf(t, texts, 2); a.Told || a.Chosen != Default || !strings.Contains(a.Reason, "no threshold parts them") {
 		t.Errorf("%s: %s", a.Chosen, a.Reason)
@@ -197,9 +203,9 @@ func TestTheAdviceDependsOnTextsAlone(t *testing.T) {
 func TestPairsNearTheThresholdAreShown(t *testing.T) {
 	texts, _ := corpusOf(7, 150, 0.12, 0)
 	a := adviceOf(t, texts, 2)
-	above, below, err := a.Near(context.Background(), a.Chosen, 3, 2)
-	if err != nil || len(above) == 0 {
-		t.Fatalf("%d above, %d below: %v", len(above), len(below), err)
+	above, below := a.Near(3)
+	if len(above) == 0 {
+		t.Fatalf("%d above, %d below", len(above), len(below))
 	}
 	for _, p := range above {
 		if p.Similarity < a.Chosen.Threshold || p.Similarity > a.Chosen.Threshold+nearBy || string(p.TextA) != texts[atoi(p.A)] {

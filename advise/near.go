@@ -1,11 +1,6 @@
 package advise
 
-import (
-	"cmp"
-	"context"
-	"math"
-	"slices"
-)
+import "math"
 
 // Pair is two documents of a sample.
 type Pair struct {
@@ -18,38 +13,41 @@ type Pair struct {
 	TextB []byte `json:"-"`
 }
 
+func (a *Advice) pair(i int, similarity float64) Pair {
+	p, docs := a.pairs[i], a.sample.Documents
+	x, y := &docs[p.a], &docs[p.b]
+	return Pair{x.ID, y.ID, similarity, p.cover, x.Text, y.Text}
+}
+
 // nearBy is how far from the threshold pairs are shown.
 const nearBy = 0.05
 
-// Near returns up to most pairs of the sample whose similarity by the recipe is just above its threshold, and as many
-// just below, for a person to judge. They are drawn evenly from all of these. The error is that of ctx.
-func (a *Advice) Near(ctx context.Context, r Recipe, most, threads int) (above, below []Pair, err error) {
-	sets, err := setsOf(ctx, a.sample, cut{r.Tokens, r.N}, threads)
-	if err != nil {
-		return nil, nil, err
+// Near returns up to most pairs of the sample whose similarity by the chosen recipe is just above its threshold, and as
+// many just below, for a person to judge. They are drawn evenly from all of these.
+func (a *Advice) Near(most int) (above, below []Pair) {
+	v := a.viewOf(a.Chosen)
+	if v == nil {
+		return nil, nil
 	}
-	common, err := commons(ctx, sets, a.pairs, threads)
-	if err != nil {
-		return nil, nil, err
-	}
-	order := make([]int, len(a.pairs))
-	for i := range order {
-		order[i] = i
-	}
-	docs := a.sample.Documents
-	slices.SortFunc(order, func(x, y int) int { return cmp.Compare(a.sample.drawn(a.pairs[x]), a.sample.drawn(a.pairs[y])) })
-	for _, i := range order {
-		p := a.pairs[i]
-		x, y := &docs[p.a], &docs[p.b]
-		similarity := r.Measure.Similarity(uint64(common[i]), uint64(len(sets[p.a])), uint64(len(sets[p.b])))
-		pair := Pair{x.ID, y.ID, similarity, p.cover, x.Text, y.Text}
-		switch {
-		case math.Abs(similarity-r.Threshold) > nearBy:
-		case similarity >= r.Threshold && len(above) < most:
-			above = append(above, pair)
-		case similarity < r.Threshold && len(below) < most:
-			below = append(below, pair)
+	for _, i := range a.shuffled() {
+		switch similarity := v.pairs[i]; {
+		case math.Abs(similarity-a.Chosen.Threshold) > nearBy:
+		case similarity >= a.Chosen.Threshold && len(above) < most:
+			above = append(above, a.pair(i, similarity))
+		case similarity < a.Chosen.Threshold && len(below) < most:
+			below = append(below, a.pair(i, similarity))
 		}
 	}
-	return above, below, nil
+	return above, below
+}
+
+// viewOf returns the view of a recipe, nil if it was not looked at.
+func (a *Advice) viewOf(r Recipe) *view {
+	r.Threshold = 0
+	for i := range a.views {
+		if a.views[i].Recipe == r {
+			return &a.views[i]
+		}
+	}
+	return nil
 }

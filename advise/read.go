@@ -27,6 +27,8 @@ type ReadOptions struct {
 	Corpus corpus.Options
 	Again  bool  // the inputs are read once more afterwards
 	Memory int64 // bytes that the advice may take; 0: no ceiling
+	// Named are documents that are wanted beside the sample, such as those of examples. All of the inputs is read then.
+	Named []string
 	// OnSkip, if set, is called for what cannot be read, in input order. Its error ends Read.
 	OnSkip func(*corpus.Problem) error
 }
@@ -59,7 +61,8 @@ func Read(ctx context.Context, inputs []string, o ReadOptions) (*Sample, error) 
 		}
 	}
 	r := &reader{collector: NewCollector(o.Memory), share: 1, o: o.Corpus, parser: corpus.NewParser(o.Corpus), skip: o.OnSkip}
-	if bytes > scanMost {
+	r.collector.want(o.Named)
+	if bytes > scanMost && len(o.Named) == 0 {
 		r.share = float64(scanMost) / float64(bytes)
 		r.o.BlockSize = scanBlock
 	}

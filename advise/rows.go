@@ -11,16 +11,6 @@ import (
 	"github.com/alike-dev/alike/text"
 )
 
-// Covers of the witness: a pair from surely on is counted as copies, one below perhaps as none, and doubtful between.
-// The probability of copies rises from 0 at noCopy to 1 at allCopy.
-const (
-	surely  = 0.75
-	perhaps = 0.5
-	noCopy  = 0.45
-	allCopy = 0.8
-	doubt   = (noCopy + allCopy) / 2
-)
-
 // cut is a way of cutting texts into features.
 type cut struct {
 	tokens text.Tokens
@@ -33,25 +23,25 @@ var (
 		witnessCut, {text.Chars, 5}, {text.Chars, 10},
 		{text.Words, 1}, {text.Words, 2}, {text.Words, 3}, {text.Words, 5},
 	}
-	measures = []measure.Measure{measure.Jaccard, measure.MaxContainment}
+	measures = []measure.Measure{measure.Jaccard, measure.Cosine, measure.MaxContainment}
 )
 
-// Thresholds are tried in steps of 1/steps. A wrong pair costs more than one that is missed: the merit is the
-// F-measure with precisionWeight for beta.
-const (
-	steps           = 100
-	stepsLeast      = 5 // bands find what is less alike only with more components than signatures have
-	precisionWeight = 0.5
-	asGood          = 0.005 // of recipes that are better by less, the one that costs least is taken
-)
+// view is how alike the pairs of a sample are by a recipe.
+type view struct {
+	Recipe           // without a threshold
+	pairs  []float64 // similarities
+	given  []float64 // of the examples
 
-// rowsOf returns the rows: by descending merit, the default last; nil in brief if the data do not tell. It sets the
-// weights of pairs.
-func rowsOf(ctx context.Context, s *Sample, pairs []pair, o Options) ([]Row, error) {
-	var rows []Row
-	var byDefault Row
+	chance   chance
+	features float64 // of the whole
+	distinct float64 // texts of it
+}
+
+// views returns the views of all recipes; nil in brief if the data do not tell. It sets the weights of pairs.
+func views(ctx context.Context, s *Sample, pairs, given []pair, o Options) (all []view, err error) {
+	texts := s.texts()
 	for _, c := range cuts {
-		sets, err := setsOf(ctx, s, c, o.Threads)
+		sets, err := setsOf(ctx, texts, c, o.Threads)
 		if err != nil {
 			return nil, err
 		}
@@ -59,64 +49,44 @@ func rowsOf(ctx context.Context, s *Sample, pairs []pair, o Options) ([]Row, err
 		if err != nil {
 			return nil, err
 		}
+		ofGiven, err := commons(ctx, sets, given, o.Threads)
+		if err != nil {
+			return nil, err
+		}
 		if c == witnessCut {
 			s.weigh(pairs, common, sets)
-			if o.Brief && !weightsOf(pairs).tell() {
+			if o.Brief && len(given) == 0 && !weightsOf(pairs).tell() {
 				return nil, nil
 			}
 		}
+		own := sets[:len(s.Documents)]
 		features := 0
-		for _, set := range sets {
+		for _, set := range own {
 			features += len(set)
 		}
 		for _, m := range measures {
-			if o.Banded && m.ByParts() {
+			if o.Banded && m != measure.Jaccard || m.ByParts() && c == (cut{text.Words, 1}) { // most words of a short text stand in any long one
 				continue
 			}
-			t := tally{
-				chance:   newChance(sets, pairs, m, s.Distinct),
-				features: float64(features) * s.Distinct / float64(max(len(sets), 1)), distinct: s.Distinct,
-			}
-			for i, p := range pairs {
-				t.add(m.Similarity(uint64(common[i]), uint64(len(sets[p.a])), uint64(len(sets[p.b]))), p)
-			}
-			rows = append(rows, t.best(Recipe{c.tokens, c.n, m, 0}, o.Wrong))
-			if r := (Recipe{c.tokens, c.n, m, Default.Threshold}); r == Default {
-				byDefault = t.withCost(t.row(r, o.Wrong))
-			}
+			all = append(all, view{
+				Recipe: Recipe{c.tokens, c.n, m, 0}, pairs: similarities(m, sets, pairs, common), given: similarities(m, sets, given, ofGiven),
+				chance:   newChance(own, pairs, m, s.Distinct),
+				features: float64(features) * s.Distinct / float64(max(len(own), 1)), distinct: s.Distinct,
+			})
 		}
 	}
-	for i := range rows {
-		rows[i].costly = rows[i].Seconds*1e9 > max(costAllowed, tooCostly*byDefault.Seconds*1e9)
-	}
-	slices.SortStableFunc(rows, byMerit)
-	isWorse := func(r Row) bool { return r.good() != rows[0].good() || r.score < rows[0].score-asGood }
-	if alike := slices.IndexFunc(rows, isWorse); alike > 1 {
-		slices.SortStableFunc(rows[:alike], func(a, b Row) int { return cmp.Compare(a.Seconds, b.Seconds) })
-	}
-	return append(rows, byDefault), nil
+	return all, nil
 }
 
-// byMerit orders rows that may be chosen before others, then by descending merit.
-func byMerit(a, b Row) int {
-	if a.good() != b.good() {
-		if a.good() {
-			return -1
-		}
-		return 1
-	}
-	return cmp.Compare(b.score, a.score)
-}
-
-// setsOf makes the sets of all documents.
-func setsOf(ctx context.Context, s *Sample, c cut, threads int) ([][]uint64, error) {
-	sets := make([][]uint64, len(s.Documents))
+// setsOf makes the sets of all texts.
+func setsOf(ctx context.Context, texts [][]byte, c cut, threads int) ([][]uint64, error) {
+	sets := make([][]uint64, len(texts))
 	o := shingle.Options{N: c.n, Text: text.Options{Tokens: c.tokens}}
 	err := each(ctx, len(sets), threads, func() func(int) {
 		shingles := shingler(o)
 		var scratch []uint64
 		return func(i int) {
-			scratch = shingles.AppendFeatures(scratch[:0], s.Documents[i].Text)
+			scratch = shingles.AppendFeatures(scratch[:0], texts[i])
 			sets[i] = slices.Clone(shingle.Set(scratch))
 		}
 	})
@@ -132,73 +102,175 @@ func commons(ctx context.Context, sets [][]uint64, pairs []pair, threads int) ([
 	return common, err
 }
 
-// tally counts pairs by similarity, in steps.
-type tally struct {
-	found    [steps + 1]float64 // copies
-	wrong    [steps + 1]float64 // others
-	surely   [steps + 1]float64 // others that share no passage of weight
-	doubtful [steps + 1]float64 // all but those that are surely copies
-	chance   chance
-	features float64 // of the whole
-	distinct float64 // texts of it
-}
-
-func (t *tally) add(similarity float64, p pair) {
-	at, copies := int(similarity*steps), probability(p.cover)
-	t.found[at] += p.weight * copies
-	t.wrong[at] += p.weight * (1 - copies)
-	if p.cover < noCopy {
-		t.surely[at] += p.weight
+func similarities(m measure.Measure, sets [][]uint64, pairs []pair, common []int) []float64 {
+	all := make([]float64, len(pairs))
+	for i, p := range pairs {
+		all[i] = m.Similarity(uint64(common[i]), uint64(len(sets[p.a])), uint64(len(sets[p.b])))
 	}
-	if p.cover < allCopy {
-		t.doubtful[at] += p.weight
-	}
+	return all
 }
 
-// probability returns the probability that a pair of a cover is copies.
-func probability(cover float64) float64 {
-	return min(max((cover-noCopy)/(allCopy-noCopy), 0), 1)
-}
+// Thresholds are tried in steps of 1/steps.
+const (
+	steps      = 100
+	stepsLeast = 5     // bands find what is less alike only with more components than signatures have
+	asGood     = 0.005 // of recipes that are better by less, the one that costs least is taken
+)
 
-// best returns the row at the best of the thresholds.
-func (t *tally) best(r Recipe, most float64) (best Row) {
-	for at := steps - 1; at >= stepsLeast; at-- {
-		r.Threshold = float64(at) / steps
-		if row := t.row(r, most); at == steps-1 || byMerit(row, best) < 0 {
-			best = row
+// rowsOf returns the rows: by descending merit, the default last.
+func rowsOf(views []view, pairs []pair, j *judgement, o Options) []Row {
+	var rows []Row
+	var byDefault Row
+	for i := range views {
+		t := newTally(&views[i], pairs, j)
+		rows = append(rows, t.best(o))
+		if r := t.view.Recipe; r == (Recipe{Default.Tokens, Default.N, Default.Measure, 0}) {
+			byDefault = t.row(Default.Threshold, o)
+			t.complete(&byDefault)
 		}
 	}
-	return t.withCost(best)
-}
-
-func (t *tally) withCost(r Row) Row {
-	r.Seconds = t.chance.cost(r.Recipe, t.features, t.distinct) / 1e9
-	return r
-}
-
-// row returns what the recipe finds.
-func (t *tally) row(r Recipe, most float64) Row {
-	at := int(r.Threshold*steps + 0.5)
-	byChance := t.chance.above(r.Threshold)
-	found, wrong := sum(t.found[at:]), sum(t.wrong[at:])+byChance
-	row := Row{Recipe: r, Pairs: found + wrong}
-	if found == 0 {
-		row.Wrong, row.WrongTo = 1, 1
-		return row
+	for i := range rows {
+		rows[i].costly = rows[i].Seconds*1e9 > max(costAllowed, tooCostly*byDefault.Seconds*1e9)
 	}
-	row.Found = found / sum(t.found[:])
-	row.Wrong = wrong / row.Pairs
-	row.WrongFrom = (sum(t.surely[at:]) + byChance) / row.Pairs
-	row.WrongTo = min((sum(t.doubtful[at:])+byChance)/row.Pairs, 1)
-	const b = precisionWeight * precisionWeight
-	row.score = (1 + b) * (1 - row.Wrong) * row.Found / (b*(1-row.Wrong) + row.Found)
-	row.allowed = row.WrongFrom <= most
-	return row
+	slices.SortStableFunc(rows, byMerit)
+	isWorse := func(r Row) bool { return r.good() != rows[0].good() || r.score < rows[0].score-asGood }
+	if alike := slices.IndexFunc(rows, isWorse); alike > 1 {
+		slices.SortStableFunc(rows[:alike], func(a, b Row) int { return cmp.Compare(a.Seconds, b.Seconds) })
+	}
+	return append(rows, byDefault)
 }
 
-func sum(counts []float64) (all float64) {
-	for _, n := range counts {
+// byMerit orders rows that may be chosen before others, then by descending merit.
+func byMerit(a, b Row) int {
+	if a.good() != b.good() {
+		if a.good() {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Compare(b.score, a.score)
+}
+
+// counts are numbers of pairs by similarity, in steps.
+type counts [steps + 1]float64
+
+func (c *counts) from(at int) (all float64) {
+	for _, n := range c[at:] {
 		all += n
 	}
 	return all
+}
+
+// tally counts pairs by their similarity by a recipe.
+type tally struct {
+	view         *view
+	all          counts
+	copies       counts   // as expected,
+	least, most  counts   // as few, and as many, as there may be: by the witness,
+	ofResampling []counts // or by each resampling of the examples
+	byChance     func(threshold float64) float64
+}
+
+func newTally(v *view, pairs []pair, j *judgement) *tally {
+	t := &tally{view: v, ofResampling: make([]counts, len(j.resampled)), byChance: v.chance.above}
+	for i, p := range pairs {
+		at := int(v.pairs[i] * steps)
+		t.all[at] += p.weight
+		t.copies[at] += p.weight * j.copies[i]
+		if p.cover >= allCopy {
+			t.least[at] += p.weight
+		}
+		if p.cover >= noCopy {
+			t.most[at] += p.weight
+		}
+		for k, copies := range j.resampled {
+			t.ofResampling[k][at] += p.weight * copies[i]
+		}
+	}
+	return t
+}
+
+// best returns the row at the best of the thresholds.
+func (t *tally) best(o Options) (best Row) {
+	for at := steps - 1; at >= stepsLeast; at-- {
+		if row := t.row(float64(at)/steps, o); at == steps-1 || byMerit(row, best) < 0 {
+			best = row
+		}
+	}
+	t.complete(&best)
+	return best
+}
+
+// row returns what the recipe finds from a threshold on.
+func (t *tally) row(threshold float64, o Options) Row {
+	r := t.view.Recipe
+	r.Threshold = threshold
+	at, byChance := int(threshold*steps+0.5), t.byChance(threshold)
+	row := Row{Recipe: r, Pairs: t.all.from(at) + byChance}
+	row.Wrong, row.Found, row.F1 = t.quality(&t.copies, at, byChance)
+	chosenBy(&row, o)
+	if len(t.ofResampling) > 0 {
+		row.allowed = byChance <= o.Wrong*row.Pairs
+		return row
+	}
+	row.WrongTo, _, _ = t.quality(&t.least, at, byChance)
+	row.WrongFrom, _, _ = t.quality(&t.most, at, byChance)
+	row.allowed = row.WrongFrom <= o.Wrong
+	return row
+}
+
+// quality returns what is wrong and what is found from a step on, if so many pairs are copies, and F1 of both.
+func (t *tally) quality(copies *counts, at int, byChance float64) (wrong, found, f1 float64) {
+	right, pairs := copies.from(at), t.all.from(at)+byChance
+	if pairs == 0 {
+		return 1, 0, 0
+	}
+	wrong = max(1-right/pairs, 0)
+	if all := copies.from(0); all > 0 {
+		found = right / all
+	}
+	return wrong, found, fMeasure(1-wrong, found, 1)
+}
+
+// fMeasure returns the harmonic mean of precision and recall, with beta for weight of the latter.
+func fMeasure(precision, recall, beta float64) float64 {
+	if precision+recall == 0 {
+		return 0
+	}
+	b := beta * beta
+	return (1 + b) * precision * recall / (b*precision + recall)
+}
+
+// complete adds what a row costs, and between what its figures lie by resampled examples.
+func (t *tally) complete(r *Row) {
+	r.Seconds = t.view.chance.cost(r.Recipe, t.view.features, t.view.distinct) / 1e9
+	if len(t.ofResampling) == 0 {
+		return
+	}
+	at, byChance := int(r.Threshold*steps+0.5), t.byChance(r.Threshold)
+	var wrong, f1 []float64
+	for k := range t.ofResampling {
+		w, _, f := t.quality(&t.ofResampling[k], at, byChance)
+		wrong, f1 = append(wrong, w), append(f1, f)
+	}
+	r.WrongFrom, r.WrongTo = middle(wrong)
+	r.F1From, r.F1To = middle(f1)
+}
+
+// A wrong pair costs more than one that is missed: the merit is the F-measure with precisionWeight for beta. Examples
+// say themselves what counts, so it is F1.
+const precisionWeight = 0.65
+
+// chosenBy sets the merit of a row.
+func chosenBy(r *Row, o Options) {
+	switch {
+	case o.Precision > 0 && 1-r.Wrong >= o.Precision:
+		r.score, r.reaches = 1+r.Found, true
+	case o.Precision > 0:
+		r.score = 1 - r.Wrong
+	case len(o.Examples) > 0:
+		r.score = r.F1
+	default:
+		r.score = fMeasure(1-r.Wrong, r.Found, precisionWeight)
+	}
 }

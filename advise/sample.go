@@ -38,8 +38,9 @@ type Sample struct {
 	Whole     float64    // documents of the corpus
 	Distinct  float64    // texts of the corpus, each once
 
-	scanned float64 // share of the blocks of the corpus whose texts had keys
-	kept    float64 // share of these texts that the sample has
+	named   []Document // that were wanted by name, beside those above
+	scanned float64    // share of the blocks of the corpus whose texts had keys
+	kept    float64    // share of these texts that the sample has
 }
 
 // Collector makes a sample of texts that come in any order.
@@ -48,6 +49,8 @@ type Collector struct {
 	scratch  []uint64
 	docs     []Document
 	seen     map[uint64]struct{}
+	wanted   map[string]bool // names of documents that are taken in any case
+	named    []Document
 	most     int // bytes
 	bytes    int
 	dropped  uint64 // the least key that was dropped; 0: none
@@ -68,10 +71,22 @@ func NewCollector(memory int64) *Collector {
 	}
 }
 
+// want makes Add take the documents of these names in any case.
+func (c *Collector) want(names []string) {
+	c.wanted = make(map[string]bool, len(names))
+	for _, name := range names {
+		c.wanted[name] = true
+	}
+}
+
 // Add offers a document of a block of the input. It keeps no reference to the arguments.
 func (c *Collector) Add(id, document []byte, place uint64) {
 	c.n++
 	document = document[:min(len(document), textMost)]
+	if c.wanted[string(id)] {
+		c.named = append(c.named, Document{ID: string(id), Text: slices.Clone(document)})
+		delete(c.wanted, string(id))
+	}
 	digest := hashing.Bytes(document)
 	if _, is := c.seen[digest]; is {
 		return
@@ -120,7 +135,7 @@ func (c *Collector) trim() {
 // Sample returns the sample, if the share scanned of the blocks of a corpus was offered.
 func (c *Collector) Sample(scanned float64) *Sample {
 	c.trim()
-	s := &Sample{Documents: c.docs, scanned: scanned, kept: 1}
+	s := &Sample{Documents: c.docs, named: c.named, scanned: scanned, kept: 1}
 	if c.dropped > 0 {
 		s.kept = float64(c.dropped) / math.MaxUint64
 	}
@@ -129,10 +144,10 @@ func (c *Collector) Sample(scanned float64) *Sample {
 	return s
 }
 
-func (s *Sample) texts() [][]byte {
-	texts := make([][]byte, len(s.Documents))
-	for i, d := range s.Documents {
-		texts[i] = d.Text
+// texts returns the texts of the documents, then those of the named ones.
+func (s *Sample) texts() (texts [][]byte) {
+	for _, d := range slices.Concat(s.Documents, s.named) {
+		texts = append(texts, d.Text)
 	}
 	return texts
 }

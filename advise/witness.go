@@ -2,7 +2,9 @@ package advise
 
 import (
 	"context"
+	"math"
 	"slices"
+	"sort"
 
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/shingle"
@@ -20,6 +22,7 @@ const (
 	blocksMin  = 8  // blocks of a shorter text, if they then have
 	blockMin   = 32 // characters or more
 	blocksTell = 6  // a text of fewer blocks shares most of them with others that are made alike: it is doubtful
+	blockRuns  = block / witnessChars
 	hitShare   = 10 // a block is in the other text if that has one in so many of its rare runs
 	voteThin   = 4  // one run in so many votes for a pair,
 	votesLeast = 6  // and a pair with so many votes is looked at, if there is one
@@ -128,10 +131,10 @@ type pair struct {
 	weight float64 // for how many pairs of the whole it stands
 }
 
-// pairs returns the pairs that share enough runs of those that vote, ascending.
-func (w *witness) pairs() (pairs []pair) {
+// pairs returns the pairs of the first documents that share enough runs of those that vote, ascending.
+func (w *witness) pairs(documents int) (pairs []pair) {
 	var entries []uint64
-	for doc, runs := range w.runs {
+	for doc, runs := range w.runs[:documents] {
 		for i, r := range runs {
 			if hashing.Mix(r.feature)%voteThin == 0 && (i == 0 || runs[i-1].feature != r.feature) {
 				entries = append(entries, r.feature<<docBits|uint64(doc))
@@ -173,11 +176,12 @@ func (w *witness) pairs() (pairs []pair) {
 func (w *witness) look(ctx context.Context, pairs []pair, threads int) error {
 	return each(ctx, len(pairs), threads, func() func(int) {
 		var hitsA, hitsB []int
+		var shares []float64
 		return func(i int) {
 			p := &pairs[i]
 			hitsA, hitsB = zeros(hitsA, len(w.blocks[p.a])), zeros(hitsB, len(w.blocks[p.b]))
 			hits(w.runs[p.a], w.runs[p.b], hitsA, hitsB)
-			p.cover = max(covered(hitsA, w.blocks[p.a]), covered(hitsB, w.blocks[p.b]))
+			p.cover = max(covered(hitsA, w.blocks[p.a], &shares), covered(hitsB, w.blocks[p.b], &shares))
 			if min(len(hitsA), len(hitsB)) < blocksTell {
 				p.cover = min(p.cover, doubt)
 			}
@@ -212,20 +216,29 @@ func hits(a, b []run, hitsA, hitsB []int) {
 	}
 }
 
-// covered returns the share of the blocks with rare runs that were hit.
-func covered(hits, rare []int) float64 {
-	blocks, hit := 0, 0
+// covered returns the share of the blocks with rare runs that were hit; shares is scratch. Noise is spread over a copy,
+// so its blocks keep about the same share of their runs. A block that keeps less than half of what the best quarter of
+// the hit ones keep shares a phrase, unless so few runs are kept that this may be chance: runs overlap, so
+// there are about blockRuns chances in a block.
+func covered(hits, rare []int, shares *[]float64) float64 {
+	of := (*shares)[:0]
+	blocks := 0
 	for i, n := range rare {
 		if n == 0 {
 			continue
 		}
 		blocks++
-		if hits[i] > 0 && hits[i]*hitShare >= n {
-			hit++
+		if hits[i]*hitShare >= n {
+			of = append(of, float64(hits[i])/float64(n))
 		}
 	}
-	if blocks == 0 {
+	*shares = of
+	if len(of) == 0 {
 		return 0
 	}
+	slices.Sort(of)
+	level := of[len(of)*3/4]
+	least := min(level/2, level-2*math.Sqrt(level*(1-level)/blockRuns))
+	hit := len(of) - sort.SearchFloat64s(of, least)
 	return float64(hit) / float64(blocks)
 }

@@ -40,6 +40,7 @@ type removal struct {
 type bar struct {
 	X, Y, Width, Height string
 	Title               string
+	Link                string // address of what it stands for; "": none
 }
 
 type sizeRow struct {

@@ -22,9 +22,9 @@ type topic struct {
 
 // topics are all topics, in the order of the help. Every flag of every command is in one of them.
 var topics = []topic{
-	{name: "output", title: "What is written, and where", flags: "output results ids-only keep cluster no-sync json hex passages shared summary pairs:clusters join:with duplicates tag tag-prefix plot add id"},
+	{name: "output", title: "What is written, and where", flags: "output results ids-only keep cluster no-sync json hex passages shared summary pairs:clusters join:with duplicates tag tag-prefix plot add id html"},
 	{name: "input", title: "What is read", flags: "format text-field id-field left-id right-id time-field max-record on-error skipped against with among check:index mcp:index against-links fingerprints header eval:clusters"},
-	{name: "similarity", title: "What is alike, and how it is found", flags: "recipe measure threshold wrong precision match top distance recall candidates verify hashes tune:bits bands rows min-bands bucket-cap scheme seed min-similarity"},
+	{name: "similarity", title: "What is alike, and how it is found", flags: "recipe measure threshold wrong precision examples ask match top distance recall candidates verify hashes tune:bits bands rows min-bands bucket-cap scheme seed min-similarity"},
 	{name: "text", title: "How text becomes shingles", flags: "ngram tokens normalize fold strip-diacritics stop-words min-token-length repetitions"},
 	{name: "records", title: "Records of tables", flags: "records accept field source unique entities known changes verdicts idf join:repetitions config save-config model pairs:top probability truth audit audit-labels explain explain-pairs verbose"},
 	{name: "index", title: "Indexes", flags: "index build:keep columns containment keys build:verbose"},
@@ -50,7 +50,7 @@ var common = map[string]string{
 	"check":       "among index threshold top passages add id ngram tokens format text-field id-field skipped memory threads quiet",
 	"mcp":         "among index threshold add ngram tokens format text-field id-field memory threads quiet",
 	"sketch":      "output hex format text-field id-field measure scheme seed ngram tokens normalize stop-words memory threads work quiet",
-	"tune":        "json format text-field id-field measure threshold wrong recall hashes bits on-error threads memory quiet",
+	"tune":        "json html format text-field id-field measure threshold wrong precision examples ask recall hashes bits memory quiet",
 	"plan dedup":  "output results keep format text-field id-field measure threshold ngram records work memory partitions engine prices quiet",
 	"plan pairs":  "output results format text-field id-field measure threshold ngram tokens records work memory partitions engine prices quiet",
 	"plan join":   "output results with format left-id right-id candidates threshold match field model work memory partitions engine quiet",

@@ -17,7 +17,7 @@ func (f *joinFlags) runAudit(cmd *cobra.Command, stderr io.Writer, r *alike.Join
 	if r.Audit == nil {
 		return nil
 	}
-	s, err := newLabelling(f.audited, cmd.ErrOrStderr(), r.OneTable)
+	s, err := newLabelling(f.audited, cmd.ErrOrStderr(), labelNames(r.OneTable))
 	if err != nil {
 		return err
 	}

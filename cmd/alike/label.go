@@ -84,7 +84,7 @@ func (f *joinFlags) label(cmd *cobra.Command, args []string) (err error) {
 	if err := f.checkNames(); err != nil {
 		return err
 	}
-	s, err := newLabelling(f.output, cmd.OutOrStdout(), c.Right == "")
+	s, err := newLabelling(f.output, cmd.OutOrStdout(), labelNames(c.Right == ""))
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (f *joinFlags) label(cmd *cobra.Command, args []string) (err error) {
 }
 
 // newLabelling begins a session that goes on with the answers in a file, if it is there.
-func newLabelling(path string, out io.Writer, oneTable bool) (*labelling, error) {
+func newLabelling(path string, out io.Writer, names []string) (*labelling, error) {
 	verdicts, labelled, err := alike.ReadVerdicts(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -118,7 +118,7 @@ func newLabelling(path string, out io.Writer, oneTable bool) (*labelling, error)
 	case !labelled:
 		return nil, fmt.Errorf("%s has no column of labels: it is left as it is; name another file", path)
 	}
-	return &labelling{path: path, out: out, names: labelNames(oneTable), verdicts: verdicts}, nil
+	return &labelling{path: path, out: out, names: names, verdicts: verdicts, lines: mostLines}, nil
 }
 
 // checkLabels refuses what labels cannot be read from and written to again, such as a device.
@@ -146,7 +146,11 @@ type labelling struct {
 	out      io.Writer
 	marks    [2]string // before and after a word that only one record has
 	width    int
+	lines    int // of a value that are shown
 }
+
+// defaultWidth is that of a terminal whose width is not known.
+const defaultWidth = 100
 
 // run asks until there is nothing to ask, or the keys end.
 func (s *labelling) run(cmd *cobra.Command) error {
@@ -157,7 +161,7 @@ func (s *labelling) run(cmd *cobra.Command) error {
 			return unicode.ToLower(r), err
 		})
 	}
-	s.marks, s.width = [2]string{"[", "]"}, 100
+	s.marks, s.width = [2]string{"[", "]"}, defaultWidth
 	in, ok := cmd.InOrStdin().(*os.File)
 	if !ok || !term.IsTerminal(int(in.Fd())) {
 		return s.ask(read)
@@ -190,6 +194,7 @@ func (s *labelling) ask(key func() (rune, error)) error {
 			return nil
 		}
 		s.show(q, title)
+		fmt.Fprint(s.out, "do they belong together? y n u(nsure) b(ack) q(uit): ")
 		for known := false; !known; {
 			k, err := key()
 			switch {
@@ -288,7 +293,6 @@ func (s *labelling) show(q linkage.Question, title string) {
 	for _, v := range q.Values {
 		s.row(head, wide, v.Left, s.cells(v.A, v.B, wide), s.cells(v.B, v.A, wide))
 	}
-	fmt.Fprint(s.out, "do they belong together? y n u(nsure) b(ack) q(uit): ")
 }
 
 // row prints the lines of two values next to each other.
@@ -313,7 +317,7 @@ type line struct {
 	width int
 }
 
-// mostLines is how many lines of a value are shown.
+// mostLines is how many lines of a value of a record are shown.
 const mostLines = 8
 
 // cells cuts a value into lines; words that the other value, if there is one, does not have are
@@ -333,7 +337,7 @@ func (s *labelling) cells(value, other string, wide int) (lines []line) {
 			lines[n-1] = line{lines[n-1].text + " " + shown, lines[n-1].width + 1 + w}
 			continue
 		}
-		if len(lines) == mostLines {
+		if len(lines) == s.lines {
 			return append(lines, line{"…", 1})
 		}
 		lines = append(lines, line{shown, w})

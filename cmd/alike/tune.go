@@ -24,6 +24,10 @@ range, the share of all copies that are found, and the seconds that one core tak
 it stand the flags to copy, and pairs on both sides of the threshold, to judge. Where
 the data do not tell, it says why, and stays with the default.
 
+With --examples pairs that you have judged decide, 20 to 200 of them, with an interval of
+95 %; --ask 30 asks for them, side by side: y yes, they are copies; n no; u unsure; b back to
+the question before; q ends. Answers are saved after each key.
+
 Without INPUT: a signature of --hashes components is cut into bands of a number of rows; two
 documents become a candidate pair when they agree in a whole band. The S-curve
 is the probability of that for a pair of each similarity. Candidates are
@@ -35,9 +39,9 @@ at its threshold can have; the S-curve goes by the Jaccard similarity. Containme
 such similarity, and no bands: every document has a sample of a few features, and a
 document that has enough of them is a candidate. With overlap pairs are found exactly.`
 
-const tuneExamples = `  alike tune news.jsonl
-  alike tune --threshold 0.5 --hashes 256 --recall 0.95 --json
-  alike tune --measure cosine --threshold 0.9`
+const tuneExamples = `  alike tune news.jsonl --html recipe.html
+  alike tune news.jsonl --examples pairs.csv --ask 30
+  alike tune --threshold 0.5 --hashes 256 --recall 0.95 --json`
 
 func newTune() *cobra.Command {
 	var by string
