@@ -30,6 +30,9 @@ func newAccount(s *settings) *account {
 	if _, hamming := s.recipe.Distance(); hamming {
 		a.Verify, a.Decision = "hamming", s.recipe.Decision()
 	}
+	if s.Config.Within != "" {
+		a.Within = &Within{Field: s.Config.Within, Values: []ValueCounts{}, at: map[string]int{}}
+	}
 	if s.Measure != measure.Jaccard {
 		a.Measure = s.Measure.String()
 	}
@@ -60,6 +63,9 @@ func (a *account) stage(name string, total int64, f func() (items, bytes int64, 
 
 // finish fills in the cost of the whole run, and returns its summary.
 func (a *account) finish(space *scratch.Space) *Summary {
+	if a.Within != nil {
+		a.Within.order()
+	}
 	a.SpilledBytes = space.SpilledBytes()
 	a.Seconds = time.Since(a.begun).Seconds()
 	a.PeakMemoryBytes = peakMemory()

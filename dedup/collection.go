@@ -41,8 +41,8 @@ type Known interface {
 // A Looker looks for documents of a collection. It belongs to one goroutine.
 type Looker interface {
 	// Look looks for the document that a text is like; of several it returns the first one. m has
-	// processed the text last. The name is valid until the next call.
-	Look(m *recipe.Maker, made recipe.Made, text []byte) (name []byte, similarity float64, found bool, err error)
+	// processed the text last. within is the value of Config.Within. The name is valid until the next call.
+	Look(m *recipe.Maker, made recipe.Made, text, within []byte) (name []byte, similarity float64, found bool, err error)
 }
 
 // Kept tells which records of a run's inputs are kept, and their names.

@@ -61,6 +61,11 @@ type Config struct {
 	Decide    Decision // Similarity, Distance or ByLinks; nil: Similarity{}
 	BucketCap int      // members up to which a bucket emits all its pairs; 0: DefaultBucketCap
 
+	// Within, if set, is a field of records: only records with the same value there, byte for byte, are compared, as if
+	// each value had a run of its own. Records without it, those where it is null or empty, and documents that are
+	// files or lines, have one value together. Not for ByLinks.
+	Within string
+
 	// Survivors says which documents Run keeps: OnePerCluster or NewTo; nil: OnePerCluster{}.
 	Survivors Survivors
 

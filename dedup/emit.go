@@ -23,6 +23,11 @@ func emitPairs(ctx context.Context, j *job, f *found, emit func(Pair) error) err
 			return 0, 0, err
 		}
 		tellCrowds(j.account, o.Cap, crowds, f.byDistance())
+		if w := j.account.Within; w != nil {
+			if err := w.countPairs(f.docs.table, pairs); err != nil {
+				return 0, 0, errors.Join(err, j.space.Release(pairs))
+			}
+		}
 		n := &naming{table: f.docs.table, threads: j.space.Threads}
 		if j.Shared {
 			n.recipe = &f.how.recipe

@@ -92,7 +92,7 @@ func sampleSets(ctx context.Context, c *settings, in *inputs) (*sampledSets, err
 		if source.Format != corpus.Text { // which is one block
 			file.Skip(func(seq int64) bool { return seq%every != every/2 })
 		}
-		s.take(file, each)
+		s.take(file, each, c.withinOf)
 		_ = file.Close() // it was only read
 		if s.bytes > expectTimes*most || s.long {
 			return nil, ctx.Err()
@@ -122,7 +122,7 @@ type sampledSet struct {
 }
 
 // take adds the documents of up to so many blocks.
-func (s *sampledSets) take(file *corpus.File, blocks int64) {
+func (s *sampledSets) take(file *corpus.File, blocks int64, within func(*corpus.Record) recipe.Within) {
 	var b corpus.Block
 	defer b.Release()
 	for block := range blocks {
@@ -133,14 +133,14 @@ func (s *sampledSets) take(file *corpus.File, blocks int64) {
 		var record corpus.Record
 		for s.parser.Start(file, &b); s.parser.Next(&record); {
 			if record.Err == nil && len(record.Text) <= expectMost {
-				s.add(record.Text)
+				s.add(record.Text, within(&record))
 			}
 		}
 	}
 }
 
-func (s *sampledSets) add(text []byte) {
-	digest := hashing.Bytes(text)
+func (s *sampledSets) add(text []byte, within recipe.Within) {
+	digest := within.Key(hashing.Bytes(text))
 	s.scratch = s.maker.AppendFeatures(s.scratch[:0], text)
 	n := len(s.scratch)
 	if n == 0 || s.digests[digest] {
@@ -148,6 +148,7 @@ func (s *sampledSets) add(text []byte) {
 	}
 	s.digests[digest] = true
 	s.features += int64(n)
+	s.scratch = within.Set(s.scratch)
 	s.tokens = append(s.tokens, distinct.Sort(slices.DeleteFunc(s.scratch, s.unwanted))...)
 	s.docs = append(s.docs, sampledSet{digest, n, len(s.tokens)})
 	for len(s.tokens) > expectTokens {

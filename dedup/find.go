@@ -39,24 +39,35 @@ func find(ctx context.Context, j *job, in *inputs, how choice, docs *documents, 
 		s.classes, f.edges, err = takeLinks(ctx, j, in, docs)
 		return f, err
 	}
-	join, err := s.group(ctx)
-	if err != nil {
+	if err := f.search.find(ctx, f); err != nil {
 		return nil, err
 	}
-	j.account.method(&how.recipe, join.exact)
+	return f, s.sameValues(ctx, f.edges, func(e extsort.Entry) (a, b uint32) { p := graph.PairOf(e.Key); return p.A, p.B })
+}
+
+// find fills in the edges.
+func (s *search) find(ctx context.Context, f *found) error {
+	join, err := s.group(ctx)
+	if err == nil {
+		err = s.sameValues(ctx, s.classes.Members, func(e extsort.Entry) (a, b uint32) { return uint32(e.Key), uint32(e.Value) })
+	}
+	if err != nil {
+		return err
+	}
+	s.account.method(&s.how.recipe, join.exact)
 	if join.exact {
 		f.edges, err = s.join(ctx, join.limit)
 		if !errors.Is(err, exact.ErrManyEdges) {
-			return f, s.counted(f, err)
+			return s.counted(f, err)
 		}
-		j.account.method(&how.recipe, false)
+		s.account.method(&s.how.recipe, false)
 	}
-	if s.byDistance() || !sparse || how.recipe.MinKeys() > 1 { // otherwise votes of rims, or pairs with others than hubs, count too
+	if s.byDistance() || !s.sparse || s.how.recipe.MinKeys() > 1 { // otherwise votes of rims, or pairs with others than hubs, count too
 		err = s.all(ctx, f)
 	} else {
 		err = s.connecting(ctx, f)
 	}
-	return f, s.counted(f, err)
+	return s.counted(f, err)
 }
 
 // release releases what was found; once more, it does nothing.

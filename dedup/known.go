@@ -48,8 +48,8 @@ func look(known Known) func() read.Look {
 	return func() read.Look {
 		l := known.NewLooker()
 		var note []byte
-		return func(m *recipe.Maker, made recipe.Made, text []byte) ([]byte, error) {
-			name, similarity, found, err := l.Look(m, made, text)
+		return func(m *recipe.Maker, made recipe.Made, text, within []byte) ([]byte, error) {
+			name, similarity, found, err := l.Look(m, made, text, within)
 			if err != nil || !found {
 				return nil, err
 			}

@@ -168,10 +168,11 @@ func readOptions(j *job, in *inputs, how choice, docs *documents) read.Options {
 	r := &how.recipe
 	o := read.Options{
 		Recipe: *r, Corpus: j.Corpus, LongText: j.limits.text, FirstProblem: j.OnError == OnErrorFail, Stored: j.Fingerprints, Short: shortSets(j.settings, r),
-		Layouts: &docs.layouts, Progress: j.Progress, Meter: j.account.meter, Look: look(j.Known),
+		Layouts: &docs.layouts, Progress: j.Progress, Meter: j.account.meter, Look: look(j.Known), Within: j.withinAt(),
 		Table: doctable.Options{
 			Sources: in.sources, References: in.references, Left: in.left, Keys: r.Keys(),
 			Space: j.space, SegmentBytes: j.limits.segment, Log: j.log, PartBytes: partBytes(j.settings, in),
+			Within: r.Within() != "",
 		},
 	}
 	if j.Tags != nil && !j.IDsOnly {
@@ -229,6 +230,9 @@ func (docs *documents) count(a *account) (fields fieldCount, err error) {
 		if a.settings.Keep.Field() != "" {
 			fields.add(c.Meta(doc))
 		}
+		if a.Within != nil {
+			a.Within.of(c.Within(doc)).Documents++
+		}
 	}
 	a.Read = usable + a.Skipped
 	a.References = int64(t.References)
@@ -277,6 +281,9 @@ func (fields fieldCount) tell(a *account) {
 		c.OnNotice(setting.Textf("the input before %s holds no records: there are no pairs", setting.With))
 	case len(c.With) > 0 && a.Right == 0:
 		c.OnNotice(setting.Textf("the input of %s holds no records: there are no pairs", setting.With))
+	}
+	if a.Within != nil {
+		a.Within.tell(c.OnNotice)
 	}
 	switch {
 	case a.Empty == 1:

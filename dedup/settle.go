@@ -66,6 +66,9 @@ func (s *settings) use(r recipe.Recipe) {
 	if field := s.Keep.Field(); field != "" {
 		s.Corpus.Fields = []string{field}
 	}
+	if s.Within != "" {
+		s.Corpus.Fields = append(s.Corpus.Fields, s.Within)
+	}
 	if s.Fingerprints {
 		s.Corpus = asStored(s.Corpus)
 	}
@@ -123,7 +126,7 @@ func (s *settings) exactRecipe() (recipe.Recipe, error) {
 // newRecipe is Recipe of settings.
 func (c *settings) newRecipe() (recipe.Recipe, error) {
 	if c.Distance != nil {
-		r, err := recipe.New(recipe.Options{Features: c.Features, Sketch: c.Sketch, Texts: c.Texts, Distance: c.Distance})
+		r, err := recipe.New(recipe.Options{Features: c.Features, Sketch: c.Sketch, Texts: c.Texts, Distance: c.Distance, Within: c.Within})
 		return r, asUsage(err)
 	}
 	threshold, err := c.newThreshold()
@@ -133,7 +136,7 @@ func (c *settings) newRecipe() (recipe.Recipe, error) {
 	keys := map[string]recipe.Keys{methodAuto: recipe.AnyKeys, MethodLSH: recipe.LSH, MethodExact: recipe.NoKeys}
 	r, err := recipe.New(recipe.Options{
 		Features: c.Features, Sketch: c.Sketch, Texts: c.Texts,
-		Threshold: threshold, Verify: c.Verify, Keys: keys[c.Method], Recall: c.Recall, Banding: c.Banding,
+		Threshold: threshold, Verify: c.Verify, Keys: keys[c.Method], Recall: c.Recall, Banding: c.Banding, Within: c.Within,
 	})
 	return r, asUsage(err)
 }

@@ -21,6 +21,8 @@ type Summary struct {
 	References        int64 `json:"references"`         // documents of Against
 	ReferencesSkipped int64 `json:"references_skipped"` // of them, unusable
 
+	Within *Within `json:"within,omitempty"` // with Config.Within
+
 	// SkippedKinds counts what Skipped and ReferencesSkipped count by corpus.Problem.Kind; missing: nothing was skipped.
 	SkippedKinds map[string]int64 `json:"skipped_kinds,omitempty"`
 

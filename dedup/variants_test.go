@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/csv"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -246,6 +247,12 @@ func allVariants(t testing.TB) []variant {
 			bySimilarity(c, func(s *Similarity) { s.Verify = recipe.None })
 			onePerCluster(c, func(s *OnePerCluster) { s.Star = true })
 		}},
+		{"within values, from records with references", func(c *Config, references string) {
+			c.Within = "size"
+			onePerCluster(c, func(s *OnePerCluster) { s.Keep = keepRule(t, "max:size") })
+			fromRecords(c)
+			withReferences(c, references)
+		}},
 		{"across, banded", func(c *Config, references string) {
 			c.Beside = With{references}
 			bySimilarity(c, func(s *Similarity) { s.Candidates = LSH{} })
@@ -330,7 +337,11 @@ func (o outcome) differsFrom(want outcome) string {
 func countsOf(s *Summary) string {
 	c := *s
 	c.Stages, c.Seconds, c.PeakMemoryBytes, c.SpilledBytes = nil, 0, 0, 0
-	return fmt.Sprintf("%+v", c)
+	counts, err := json.Marshal(c)
+	if err != nil {
+		panic(err)
+	}
+	return string(counts)
 }
 
 // outFolder and workFolder are on the file systems of these tests.

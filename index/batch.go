@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"encoding/binary"
 	"slices"
 	"time"
@@ -162,7 +163,12 @@ const mostScratch = 8 << 20
 
 // Add prepares a document. O(length), and O(length) of each document that it is compared with.
 func (b *Batch) Add(d Document) {
+	v := b.x.valueOf(d.Columns)
+	b.maker.Within(v.Within)
 	p := prepared{timed: !d.Time.IsZero(), made: d.Made, accepts: d.Accepts}
+	if b.check && b.x.within >= 0 {
+		p.accepts = b.x.accepting(value{v.Within, bytes.Clone(v.bytes)}, d.Accepts)
+	}
 	if p.timed {
 		p.time = d.Time.UnixNano()
 	}
@@ -175,7 +181,7 @@ func (b *Batch) Add(d Document) {
 	p.ways = len(b.keys) - from
 	set := b.finder.setOfText(b.maker, d.Text)
 	if b.x.options.Containment > 0 && made.Features > 0 {
-		b.keys = appendScaled(b.keys, b.scaled, set())
+		b.keys = appendScaled(b.keys, b.scaled, set(), v.Within)
 	}
 	p.keys = span{from, len(b.keys)}
 	from = len(b.words)

@@ -30,6 +30,7 @@ type collection struct {
 	window  window
 	counts  counts
 	ceiling ceiling
+	within  int // see Options.WithinAt
 }
 
 // errGone says that a document no longer exists.
@@ -66,7 +67,7 @@ type store interface {
 }
 
 func newCollection(o Options) *collection {
-	x := &collection{options: o, judge: newJudge(o.Recipe)}
+	x := &collection{options: o, judge: newJudge(o.Recipe), within: o.WithinAt()}
 	x.window.Window = o.Window
 	x.apart = x.judge.mostApart(o.Recipe, o.Recipe.Threshold())
 	if o.Containment > 0 {

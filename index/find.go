@@ -46,6 +46,7 @@ type query struct {
 	made   []uint64        // the result of set
 	// accepts is Document.Accepts; nil: all
 	accepts func(columns [][]byte) bool
+	within  recipe.Within
 }
 
 // features returns the set of the query, which is made only once.
@@ -272,13 +273,15 @@ func (f *finder) keysOf(r record) (keys []uint64) {
 	if f.maker == nil {
 		f.maker = f.x.options.Recipe.NewMaker(recipe.MakerOptions{})
 	}
+	v, _ := f.x.valueIn(r) // its checksum is right
+	f.maker.Within(v.Within)
 	made := f.maker.Make(r.body)
 	if made.Features == 0 {
 		return nil
 	}
 	keys = append(f.maker.AppendKeys(nil), digestKey(made.Digest))
 	if f.x.options.Containment > 0 {
-		keys = appendScaled(keys, f.x.scaled, f.setOf(r))
+		keys = appendScaled(keys, f.x.scaled, f.setOf(r), v.Within)
 	}
 	return keys
 }
@@ -286,12 +289,12 @@ func (f *finder) keysOf(r record) (keys []uint64) {
 // digestKey returns the key that only equal documents share.
 func digestKey(digest [2]uint64) uint64 { return hashing.Mix(digest[0] ^ hashing.Key3 ^ digest[1]<<32) }
 
-// appendScaled appends the keys of containment of a set.
-func appendScaled(dst []uint64, scheme minhash.Scaled, set []uint64) []uint64 {
+// appendScaled appends the keys of containment of a set of a document with a value.
+func appendScaled(dst []uint64, scheme minhash.Scaled, set []uint64, within recipe.Within) []uint64 {
 	n := len(dst)
 	dst = scheme.AppendSketch(dst, set)
 	for i := n; i < len(dst); i++ {
-		dst[i] = hashing.Mix(dst[i]) // hashes below a bound have equal top bits
+		dst[i] = within.Key(hashing.Mix(dst[i])) // hashes below a bound have equal top bits
 	}
 	return dst
 }

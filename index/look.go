@@ -24,8 +24,9 @@ func (x *Index) NewLooker(before uint64) *Looker {
 }
 
 // Look finds the similar document with the smallest slot, as Check does. The text must be the last one that m made;
-// m must have the recipe of the index, with signatures. The id is valid until the next call.
-func (l *Looker) Look(m *recipe.Maker, made recipe.Made, text []byte) (id []byte, similarity float64, found bool, err error) {
+// m must have the recipe of the index, with signatures. within is the value of the document in the field of the recipe's
+// Within. The id is valid until the next call.
+func (l *Looker) Look(m *recipe.Maker, made recipe.Made, text, within []byte) (id []byte, similarity float64, found bool, err error) {
 	if made.Features == 0 {
 		return nil, 0, false, nil
 	}
@@ -33,6 +34,7 @@ func (l *Looker) Look(m *recipe.Maker, made recipe.Made, text []byte) (id []byte
 	l.keys = append(m.AppendKeys(l.keys[:0]), digestKey(made.Digest))
 	l.words = x.judge.appendWords(l.words[:0], m.Signature())
 	q := &query{keys: l.keys, digest: made.Digest, words: l.words, time: x.window.untimed(), set: l.finder.setOfText(m, text)}
+	q.accepts = x.accepting(value{bytes: within}, nil)
 	read := l.finder.read(v)
 	r := keytable.Range{First: v.First, Next: min(v.Next, l.before)}
 	slot, similarity, found, err := l.finder.oldest(v, r, q, read)

@@ -21,6 +21,9 @@ func (s *Searcher) Nearest(query []byte, before uint64, accepts func(columns [][
 	x, v := s.x, s.x.view.Load()
 	r := keytable.Range{First: v.First, Next: min(v.Next, before)}
 	all = r.Next <= r.First || r.Next-r.First <= mostCompared
+	if _, err := x.valueAsked(nil); err != nil {
+		return m, all, false, err
+	}
 	made := s.maker.Make(query)
 	if made.Features == 0 || r.First >= r.Next {
 		return m, all, false, nil

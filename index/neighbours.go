@@ -32,6 +32,9 @@ func (s *Searcher) Neighbours(query []byte, o SearchOptions) ([]Near, error) {
 	if _, features := x.options.Recipe.Features(); !features || x.options.Keep == KeepNothing {
 		return nil, setting.Errorf("the index has signatures only, which do not tell what one text has of another: make one that keeps texts, or features, without %s", setting.Distance)
 	}
+	if _, err := x.valueAsked(nil); err != nil {
+		return nil, err
+	}
 	made := s.maker.Make(query)
 	if made.Features == 0 {
 		return nil, nil
@@ -83,7 +86,7 @@ func (s *Searcher) bounds(v *view, mine []uint64) (all []bound, err error) {
 		}
 		return all, nil
 	}
-	f.keys = appendScaled(f.keys[:0], f.x.scaled, mine)
+	f.keys = appendScaled(f.keys[:0], f.x.scaled, mine, 0)
 	full, err := f.collect(v, f.keys)
 	if err != nil {
 		return nil, err

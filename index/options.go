@@ -3,6 +3,7 @@ package index
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/alike-dev/alike/lsh"
@@ -56,7 +57,8 @@ type Options struct {
 	// History is the number of hashes that Index.History returns at least, if so many were remembered; 0: none.
 	// Like the window, it is not stored in the header.
 	History int
-	// Columns names the values in Document.Columns, for programs that open the index later.
+	// Columns names the values in Document.Columns, for programs that open the index later. One of them is the field of
+	// Recipe.Within, if that names one: only documents with the same value there are similar.
 	Columns []string
 }
 
@@ -122,6 +124,9 @@ func (o Options) Validate() error {
 	}
 	if o.Containment < 0 || o.Containment > 0 && !features {
 		bad("containment keys are one in so many features, from 1 on, of texts that have features")
+	}
+	if within := o.Recipe.Within(); within != "" && !slices.Contains(o.Columns, within) {
+		bad("documents are compared within the values of %q, and none of Columns has these: add it", within)
 	}
 	if o.Keys != KeysInMemory && o.Keys != KeysOnDisk {
 		bad("keys are in %q: choose disk, or leave it out for memory", o.Keys)

@@ -39,7 +39,7 @@ func (f *finder) sampled(v *view, q *query, t measure.Threshold, recall float64)
 		return nil, setting.Errorf("%w: the index has no keys for %s: make it with %s %d, or take %s exact, which compares every document",
 			ErrRecall, t.Measure(), setting.Containment, scaleFor(has.shared, recall), setting.Candidates)
 	}
-	f.keys = appendScaled(f.keys[:0], f.x.scaled, set)
+	f.keys = appendScaled(f.keys[:0], f.x.scaled, set, q.within)
 	has.keys = uint64(len(f.keys))
 
 	if has.full, err = f.collect(v, f.keys); err != nil {

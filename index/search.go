@@ -34,6 +34,8 @@ type SearchOptions struct {
 	Encoding bom.Encoding
 	// Accepts, if set, leaves out documents whose columns it does not accept.
 	Accepts func(columns [][]byte) bool
+	// Within is the value of the query in the field of the recipe's Within, empty but not nil if it has none.
+	Within []byte
 }
 
 // A Match is a document that a search has found.
@@ -83,11 +85,18 @@ func (x *Index) NewSearcher() *Searcher {
 // the threshold, the error is ErrRecall. Expected cost: O(length) for the text and each candidate.
 func (s *Searcher) Search(query []byte, o SearchOptions) ([]Match, error) {
 	x, v := s.x, s.x.view.Load()
+	value, err := x.valueAsked(o.Within)
+	if err != nil {
+		return nil, err
+	}
+	s.maker.Within(value.Within)
 	made := s.maker.Make(query)
 	if made.Features == 0 {
 		return nil, nil
 	}
 	q := s.query(query, made)
+	q.within = value.Within
+	o.Accepts = x.accepting(value, o.Accepts)
 	t := o.Threshold
 	if t == (measure.Threshold{}) {
 		t = x.options.Recipe.Threshold()
@@ -95,7 +104,6 @@ func (s *Searcher) Search(query []byte, o SearchOptions) ([]Match, error) {
 		return nil, errors.New("index: signatures decide here, so that a threshold of their own is all that searches have: leave it out")
 	}
 	var matches []Match
-	var err error
 	if features, ok := x.options.Recipe.Features(); ok && features.Multiset != t.Measure().IsWeighted() {
 		matches, err = s.recounted(v, query, t, o)
 	} else {

@@ -42,7 +42,7 @@ func TestKeysOnDiskAnswerAsKeysInMemoryDo(t *testing.T) {
 					answers[i] += fmt.Sprint(matches, err)
 				}
 				if p.looks[i] != nil {
-					id, similarity, found, err := p.looks[i].Look(maker, maker.Make(text), text)
+					id, similarity, found, err := p.looks[i].Look(maker, maker.Make(text), text, nil)
 					answers[i] += fmt.Sprint(string(id), similarity, found, err)
 				}
 			}

@@ -166,6 +166,11 @@ func (c *checking) record(slot uint64, body []byte) error {
 	if alive, err := c.view.facts(slot, held); err != nil || !alive {
 		return err
 	}
+	v, err := c.x.valueIn(r)
+	if err != nil {
+		return err
+	}
+	c.maker.Within(v.Within)
 	if made := c.maker.Make(r.body); made.Digest != held.digest {
 		return fmt.Errorf("%w: the digest is not that of the text", errDamaged)
 	}

@@ -35,6 +35,9 @@ func (r Recipe) String() string {
 	if r.decision != byNothing {
 		parts = append(parts, r.keysLine(), r.Decision())
 	}
+	if r.within != "" {
+		parts = append(parts, r.withinLine())
+	}
 	return strings.Join(parts, separator)
 }
 
@@ -86,6 +89,10 @@ func (r Recipe) Decision() string {
 // permutations, schemes of a caller's own); for those, Parse returns an error. A line of
 // another version of a step or of Unicode is an error too.
 func Parse(line string) (Recipe, error) {
+	line, within, err := cutWithin(line)
+	if err != nil {
+		return Recipe{}, err
+	}
 	parts := strings.Split(line, separator)
 	head := 2
 	if strings.HasPrefix(line, exlshFamily) {
@@ -102,6 +109,7 @@ func Parse(line string) (Recipe, error) {
 	if err != nil {
 		return Recipe{}, err
 	}
+	o.Within = within
 	if len(parts) > head {
 		if err := o.parseDecision(parts[head], parts[head+1]); err != nil {
 			return Recipe{}, err

@@ -198,6 +198,10 @@ func otherDecisions(t *testing.T) map[string][]recipe.Options {
 			with(func(o *recipe.Options) { *o = contained; o.Sample = lsh.Sample{Size: 8, Agree: 3} }),
 		},
 		"Distance": {hashed, nearer},
+		"Within": {
+			with(func(o *recipe.Options) { o.Within = "lang" }), with(func(o *recipe.Options) { o.Within = "a \"b\" | c" }),
+			{Threshold: base.Threshold, Within: "no keys"}, {Within: " | within \"x\""},
+		},
 	}
 }
 
@@ -275,6 +279,8 @@ func TestBadRecipesAreRefusedWithTheRemedy(t *testing.T) {
 		"exlsh/v1 normalize=text/v2,nfx":              "unknown word",
 		"words | oph | bands=16 rows=6":               "has 3 parts",
 		"words | oph | bands=16 | jaccard>=0.8 exact": "rows",
+		"words | oph | within lang":                   "quotation marks",
+		`words | oph | within ""`:                     "no name of a field",
 		"words | oph | bands=a rows=6 | jaccard>=0.8 exact":                  "no keys",
 		"words | oph | bands=1 rows=6 | jaccard>=0.8":                        "how it is verified",
 		"words | oph | no keys | jaccard>=0.8 sketch":                        "bands",
@@ -292,6 +298,7 @@ func TestBadRecipesAreRefusedWithTheRemedy(t *testing.T) {
 // FuzzParse asks that what is accepted has a line that stays as it is.
 func FuzzParse(f *testing.F) {
 	f.Add("text/v2 nfkc fold words n=5 unicode=15.0.0 | minhash/oph/v1 k=128 bits=32 seed=1")
+	f.Add("text/v2 nfkc fold words n=5 unicode=15.0.0 | minhash/oph/v1 k=128 bits=32 seed=1 | within \"lang\"")
 	f.Add("utf16/v1 hash=fnv1a64 n=3 unicode=15.0.0 | minhash/bottomk/v1 k=4 bits=64 hash=fnv1a")
 	f.Add("text/hash4j/v1 tokens=space utf16le komihash=5.0 | simhash/fastsimhash/v1 bits=64")
 	f.Add("exlsh/v1 normalize=text/v2,nfkc,fold tokens=graphemes filter=stop:0,min:2 n=3 hash=md5")

@@ -69,6 +69,7 @@ type Maker struct {
 	decode    func(dst []uint32, packed []byte) ([]uint32, error)
 	taken     []uint32 // the signature of Take
 	none      []uint32 // the signature of a text without features; nil: not known yet
+	within    Within   // see Within
 }
 
 // Made is the result for a text, in addition to what the Maker holds until the next text.
@@ -112,6 +113,9 @@ func (r Recipe) NewMaker(o MakerOptions) *Maker {
 	return m
 }
 
+// Within sets the value of the next texts, for recipes that compare within values.
+func (m *Maker) Within(w Within) { m.within = w }
+
 // Make computes features, digest and signature of a text.
 func (m *Maker) Make(text []byte) (made Made) {
 	m.reset()
@@ -133,6 +137,7 @@ func (m *Maker) Make(text []byte) (made Made) {
 	if !m.byDigest && len(m.signature) > 0 {
 		made.Digest = signatureDigest(m.signature)
 	}
+	made.within(m.within)
 	return made
 }
 
@@ -184,6 +189,7 @@ func (m *Maker) Take(packed []byte) (made Made, err error) {
 		made.Features = 1
 	}
 	made.Digest = signatureDigest(m.taken)
+	made.within(m.within)
 	m.lap(StepSketch)
 	return made, nil
 }
@@ -206,7 +212,7 @@ func (m *Maker) AppendHashes(dst []uint32) []uint32 {
 	}
 	if values, ok := m.few.Values(); ok {
 		for _, v := range values {
-			dst = append(dst, uint32(hashing.Mix(v)>>32))
+			dst = append(dst, uint32(hashing.Mix(v^uint64(m.within))>>32))
 		}
 	}
 	return dst
@@ -214,6 +220,17 @@ func (m *Maker) AppendHashes(dst []uint32) []uint32 {
 
 // AppendKeys appends the keys of the text: Recipe.Keys of them, or none if its set is short.
 func (m *Maker) AppendKeys(dst []uint64) []uint64 {
+	from := len(dst)
+	dst = m.appendKeys(dst)
+	if m.within != 0 {
+		for i, key := range dst[from:] {
+			dst[from+i] = m.within.Key(key)
+		}
+	}
+	return dst
+}
+
+func (m *Maker) appendKeys(dst []uint64) []uint64 {
 	switch {
 	case m.short:
 		return dst
@@ -229,8 +246,8 @@ func (m *Maker) AppendKeys(dst []uint64) []uint64 {
 	return m.banding(dst, m.signature)
 }
 
-// Set returns the text's features as an ascending set, which is valid until the next text. For a long
-// text it is empty unless Whole asked for it.
+// Set returns the text's features as an ascending set, whatever their value, which is valid until the next text. For a
+// long text it is empty unless Whole asked for it.
 func (m *Maker) Set() []uint64 {
 	m.features = shingle.Set(m.features)
 	return m.features
@@ -377,6 +394,12 @@ func (d *Made) add(features []uint64) {
 	d.Features += len(features)
 	d.Digest[0] += sum
 	d.Digest[1] += products + uint64(len(features))
+}
+
+// within makes the digest that of a document with the value.
+func (d *Made) within(w Within) {
+	d.Digest[0] ^= uint64(w)
+	d.Digest[1] ^= hashing.Mix(uint64(w))
 }
 
 // signatureDigest returns the digest of a signature: two chains of hashes, the first of which alone

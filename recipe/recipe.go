@@ -69,6 +69,9 @@ type Options struct {
 
 	// Distance, if set, decides by the Hamming distance of signatures, at least 0, instead of Threshold and its options.
 	Distance *int
+
+	// Within is the field of a record within whose values documents are compared: see the type Within. "": all are compared.
+	Within string
 }
 
 // A Recipe is immutable; any number of goroutines may use it. The zero value is not a recipe.
@@ -83,6 +86,7 @@ type Recipe struct {
 	banding   lsh.Params     // zero: no keys of bands
 	sample    lsh.Sample     // zero: no keys of samples
 	blocks    simhash.Blocks // for decisions by distance
+	within    string
 }
 
 // decision is the way in which a recipe decides.
@@ -102,7 +106,7 @@ func New(o Options) (Recipe, error) {
 	} else if err := o.settle(); err != nil {
 		return Recipe{}, err
 	}
-	r := Recipe{features: o.Features, sketch: o.Sketch, texts: o.Texts}
+	r := Recipe{features: o.Features, sketch: o.Sketch, texts: o.Texts, within: o.Within}
 	if err := r.decide(o); err != nil {
 		return Recipe{}, err
 	}

@@ -56,6 +56,7 @@ type kept struct {
 	meta     cluster.Meta
 	name     []byte
 	first    []byte // name of the first member
+	within   []byte // its value
 }
 
 // eachMember calls visit for the members of a cluster, in ascending order of position, as long as it returns no error. i
@@ -66,7 +67,7 @@ func (c *clusterer) eachMember(visit func(i int, m member) error) error {
 		if err != nil {
 			return err
 		}
-		m, err := readMember(r)
+		m, err := c.t.plan.readMember(r)
 		if err != nil {
 			return err
 		}
@@ -176,11 +177,14 @@ func (c *clusterer) choose(i int, m member) error {
 	}
 	k := c.groups[group]
 	if k == nil {
-		k = &kept{first: slices.Clone(m.name)}
+		k = &kept{first: slices.Clone(m.name), within: slices.Clone(m.within)}
 		k.Star, k.Group, k.Reference = c.t.plan.Star, group, c.t.plan.reference(group)
 		c.groups[group] = k
 	}
 	k.size++
+	if err := c.t.plan.sameValue(k.within, m.within); err != nil {
+		return err
+	}
 	if k.Takes(m.rep, func() bool { return c.t.plan.keep.Prefer(uint32(i), uint32(k.i), m.meta, k.meta) }) {
 		k.i, k.position, k.rep, k.meta, k.name = i, m.position, m.rep, m.meta, append(k.name[:0], m.name...)
 	}
@@ -230,7 +234,7 @@ func (c *clusterer) similarity(k *kept, m member) (float64, error) {
 		if err != nil {
 			return 0, err
 		}
-		of, err := readMember(r)
+		of, err := c.t.plan.readMember(r)
 		if err != nil {
 			return 0, err
 		}

@@ -87,14 +87,16 @@ func look(t *task) error {
 			return errors.New("more than 2²⁴ files: put several of them into one")
 		}
 		set = maker.AppendSet(set[:0], d.Text)
-		keys, last, votes := looker.Look(set, !t.ofReferences())
-		for _, key := range keys {
+		hashes, last, votes := looker.Look(set, !t.ofReferences())
+		within := t.plan.within(d)
+		for _, hash := range hashes {
+			key := within.Key(hash)
 			to := t.plan.hashed(key)
 			if !filters[to].Has(key) {
 				continue
 			}
 			own := 0
-			if key <= last {
+			if hash <= last {
 				own = votes
 			}
 			if err := t.out.add(Sampled, to, nil, key, s.Missing(own)<<(64-voteBits)|d.Position); err != nil {

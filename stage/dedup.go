@@ -65,7 +65,7 @@ func members(t *task) (err error) {
 	return errors.Join(err, labels.Close(), reps.Close(), renames.Close(), sets.close())
 }
 
-// appendCard appends the name and field of a card; of a reference, the other one of its two names if that is wanted.
+// appendCard appends the name, field and value of a card; of a reference, the other one of its two names if that is wanted.
 func appendCard(t *task, dst, card []byte, other bool) ([]byte, error) {
 	if !t.ofReferences() {
 		return append(dst, card...), nil
@@ -75,10 +75,14 @@ func appendCard(t *task, dst, card []byte, other bool) ([]byte, error) {
 		return dst, err
 	}
 	field, rest, err := cutPart(rest)
-	if err == nil && other {
-		name, _, err = cutPart(rest)
+	if err != nil {
+		return dst, err
 	}
-	return appendPart(appendPart(dst, name), field), err
+	place, rest, err := cutPart(rest)
+	if other {
+		name = place
+	}
+	return append(appendPart(appendPart(dst, name), field), rest...), err
 }
 
 // sendStarEdges sends the edges whose first document belongs to the task to the task of their cluster.
@@ -103,15 +107,19 @@ type member struct {
 	position, rep uint64
 	meta          cluster.Meta
 	name, set     []byte
+	within        []byte
 }
 
-func readMember(r row) (m member, err error) {
+func (p *Plan) readMember(r row) (m member, err error) {
 	m.position, m.rep = r.words[1], r.words[2]
 	m.meta.Length, m.meta.HasValue = int64(r.words[3]), r.words[4]&cardHasField != 0
 	var field []byte
 	if m.name, m.set, err = cutPart(r.payload); err == nil {
 		field, m.set, err = cutPart(m.set)
 		m.meta.Value = string(field)
+	}
+	if err == nil {
+		m.within, m.set, err = p.cutWithin(m.set)
 	}
 	return m, err
 }

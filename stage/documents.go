@@ -36,7 +36,7 @@ func (p *Packer) Add(d *Document) error {
 	} else {
 		p.payload = appendPart(p.payload, d.Text)
 	}
-	p.payload = appendPart(p.payload, d.Field)
+	p.payload = p.out.plan.appendWithin(appendPart(p.payload, d.Field), d.Within)
 	return p.out.add(Documents, p.out.task, p.payload, d.Position, flags)
 }
 
@@ -44,8 +44,8 @@ func (p *Packer) Add(d *Document) error {
 func (p *Packer) Flush() error { return p.out.flush() }
 
 // EachDocument visits the documents of a block that a Packer made. The error wraps ErrBlock.
-func EachDocument(block []byte, plan uint64, visit func(d *Document) error) error {
-	return EachRow(block, plan, Documents, func(words []uint64, payload []byte) (err error) {
+func EachDocument(block []byte, p *Plan, visit func(d *Document) error) error {
+	return EachRow(block, p.id, Documents, func(words []uint64, payload []byte) (err error) {
 		d := &Document{Position: words[0], Made: words[1]&documentMade != 0}
 		if d.Name, payload, err = cutPart(payload); err != nil {
 			return err
@@ -64,7 +64,10 @@ func EachDocument(block []byte, plan uint64, visit func(d *Document) error) erro
 		} else if d.Text, payload, err = cutPart(payload); err != nil {
 			return err
 		}
-		if d.Field, _, err = cutPart(payload); err != nil {
+		if d.Field, payload, err = cutPart(payload); err != nil {
+			return err
+		}
+		if d.Within, _, err = p.cutWithin(payload); err != nil {
 			return err
 		}
 		if words[1]&documentHasField == 0 {

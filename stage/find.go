@@ -39,7 +39,7 @@ func sketch(t *task) error {
 			return fmt.Errorf("%q, the id of a document, begins as the names of references may: give it another id", d.Name)
 		}
 		documents++
-		digest, features := maker.make(d.Text)
+		digest, features := maker.make(d.Text, t.plan.within(d))
 		defer maker.trim()
 		class := t.plan.hashed(digest[0])
 		fromPlace, flags := uint64(0), uint64(0)
@@ -60,6 +60,7 @@ func sketch(t *task) error {
 		if reference {
 			payload = appendPart(payload, d.Place)
 		}
+		payload = t.plan.appendWithin(payload, d.Within)
 		if err := t.out.add(Cards, t.number, payload, d.Position, uint64(len(d.Text)), flags); err != nil {
 			return err
 		}
@@ -107,13 +108,14 @@ func newRowMaker(r recipe.Recipe) *rowMaker {
 	return m
 }
 
-// make returns the digest of a text and the number of its features, 0 if it is similar to nothing.
-func (m *rowMaker) make(text []byte) (digest [2]uint64, features int) {
+// make returns the digest of a text with a value, and the number of its features, 0 if it is similar to nothing.
+func (m *rowMaker) make(text []byte, within recipe.Within) (digest [2]uint64, features int) {
 	if m.sets == nil {
+		m.maker.Within(within)
 		made := m.maker.Make(text)
 		return made.Digest, made.Features
 	}
-	m.words = m.sets.AppendSet(m.words[:0], text)
+	m.words = within.Set(m.sets.AppendSet(m.words[:0], text))
 	return recipe.Digest(m.words), len(m.words)
 }
 

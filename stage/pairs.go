@@ -153,6 +153,7 @@ func right(t *task) error {
 
 // nameReader looks up the names of documents by positions that ascend from call to call.
 type nameReader struct {
+	plan  *Plan
 	cards *shelf
 	at    extsort.Lookup
 }
@@ -162,20 +163,27 @@ func newNameReader(t *task) (*nameReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &nameReader{cards, extsort.NewLookup(cards.sorted)}, nil
+	return &nameReader{t.plan, cards, extsort.NewLookup(cards.sorted)}, nil
 }
 
-func (n *nameReader) of(position uint64) ([]byte, error) {
+// of returns the name of a document and its value.
+func (n *nameReader) of(position uint64) (name, within []byte, err error) {
 	at, ok := n.at.Find(position)
 	if !ok {
-		return nil, errors.Join(errParts, n.at.Err())
+		return nil, nil, errors.Join(errParts, n.at.Err())
 	}
 	r, err := n.cards.row(at)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	name, _, err := cutPart(r.payload)
-	return name, err
+	name, rest, err := cutPart(r.payload)
+	if err == nil {
+		_, rest, err = cutPart(rest)
+	}
+	if err == nil {
+		within, _, err = n.plan.cutWithin(rest)
+	}
+	return name, within, err
 }
 
 func (n *nameReader) close() error { return errors.Join(n.at.Close(), n.cards.close()) }
@@ -190,12 +198,14 @@ func named(t *task) error {
 	if err != nil {
 		return errors.Join(err, names.close())
 	}
+	var payload []byte
 	err = pairs.each(func(b uint64, r row) error {
-		name, err := names.of(b)
+		name, within, err := names.of(b)
 		if err != nil {
 			return err
 		}
-		return t.out.add(NamedPairs, t.plan.TaskOf(r.words[0]), name, r.words...)
+		payload = append(t.plan.appendWithin(payload[:0], within), name...)
+		return t.out.add(NamedPairs, t.plan.TaskOf(r.words[0]), payload, r.words...)
 	})
 	return errors.Join(err, pairs.close(), names.close())
 }
@@ -219,13 +229,17 @@ func list(t *task) error {
 		// Several tasks may have found the same pair.
 		if b := r.words[1]; last != [2]uint64{a, b} {
 			last = [2]uint64{a, b}
-			name, err := names.of(a)
+			name, within, err := names.of(a)
 			if err != nil {
+				return err
+			}
+			value, other, err := t.plan.cutWithin(r.payload)
+			if err = errors.Join(err, t.plan.sameValue(within, value)); err != nil {
 				return err
 			}
 			n++
 			similarity = measure.AppendSimilarity(similarity[:0], math.Float64frombits(r.words[2]))
-			return text.Write([]string{string(name), string(r.payload), string(similarity)})
+			return text.Write([]string{string(name), string(other), string(similarity)})
 		}
 		return nil
 	})

@@ -416,7 +416,7 @@ func FuzzBlocksThatAreDamagedAreRefused(f *testing.F) {
 			h := Header{Plan: p.ID(), Stream: 1 + Stream(binary.LittleEndian.Uint32(b[24:]))%(streamsEnd-1), Rows: int(binary.LittleEndian.Uint32(b[40:]) % math.MaxInt16)}
 			h.seal(b)
 		}
-		_ = EachDocument(b, p.ID(), func(*Document) error { return nil })
+		_ = EachDocument(b, p, func(*Document) error { return nil })
 		_ = EachRow(b, p.ID(), Stream(uint8(len(b)))%streamsEnd, func([]uint64, []byte) error { return nil })
 	})
 }

@@ -22,6 +22,7 @@ type Document struct {
 	Fields   [][]byte // of a record, in place of Text: values of Tables.Columns, then of Tables.Others
 	Row      uint64   // for Join: its number among the usable records of its file, from 1 on
 	Field    []byte   // value that the keep rule compares; nil: none
+	Within   []byte   // value in the field of the recipe's Within
 	Damaged  bool     // it cannot be used: only Position is set
 }
 

@@ -34,7 +34,7 @@ func texts(t *task) error {
 		if d.Damaged {
 			return nil
 		}
-		set := maker.make(d.Text)
+		set := maker.make(d.Text, t.plan.within(d))
 		if t.plan.Command == Dedup {
 			if err := t.out.add(OwnSets, t.number, set, d.Position); err != nil {
 				return err
@@ -63,11 +63,11 @@ func newSetMaker(r recipe.Recipe) *setMaker {
 	return &setMaker{maker: r.NewMaker(recipe.MakerOptions{Signature: true})}
 }
 
-// make returns the payload of a text. It is valid until the next call.
-func (m *setMaker) make(text []byte) []byte {
+// make returns the payload of a text with a value. It is valid until the next call.
+func (m *setMaker) make(text []byte, within recipe.Within) []byte {
 	m.payload = m.payload[:0]
 	if m.sets != nil {
-		m.set = m.sets.AppendSet(m.set[:0], text)
+		m.set = within.Set(m.sets.AppendSet(m.set[:0], text))
 		m.payload = appendWords(m.payload, m.set)
 		return m.payload
 	}

@@ -18,6 +18,7 @@ type corpusFlags struct {
 	recipe recipeflags.Settings
 	input  inputFlags
 	stored storedFlags
+	within string
 }
 
 func (f *corpusFlags) add(flags *pflag.FlagSet) {
@@ -28,13 +29,19 @@ func (f *corpusFlags) add(flags *pflag.FlagSet) {
 	f.recipe.Text.Add(flags)
 	f.recipe.Sketch.Add(flags)
 	f.recipe.Fingerprint.AddParameters(flags)
+	f.addWithin(flags)
 	f.stored.add(flags)
 	f.input.add(flags)
 }
 
+// addWithin adds the flag --within.
+func (f *corpusFlags) addWithin(flags *pflag.FlagSet) {
+	flags.StringVar(&f.within, "within", "", "compare only records with the same value of this `field`, such as a crawl, a language or a tenant")
+}
+
 // config builds the configuration for inputs.
 func (f *corpusFlags) config(cmd *cobra.Command, inputs []string) (alike.Config, error) {
-	c := alike.Config{Inputs: inputs}
+	c := alike.Config{Inputs: inputs, Within: f.within}
 	if err := f.input.apply(&c); err != nil {
 		return c, err
 	}

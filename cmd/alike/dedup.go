@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -46,7 +47,13 @@ nothing. The output is the same for any number of threads.`
 
 // dedupNotes are what the help says about topics.
 var dedupNotes = map[string]string{
-	"similarity": `With --measure containment, or max-containment, a document that is inside another one is
+	"similarity": `With --within FIELD records are compared with those that have the same value there, byte for
+byte: one run gives what a run of each value would give by the same --candidates lsh or exact.
+Records without the field, or with an empty one, are one value. summary.json counts by value.
+
+  alike dedup crawls/ -o clean/ --within crawl
+
+With --measure containment, or max-containment, a document that is inside another one is
 removed: the texts with the most different shingles come first, and each is kept unless
 --threshold of it is in one that is kept. A text is never removed for a part of it:
 --keep decides only between texts of one size. With references, a document inside a
@@ -351,10 +358,28 @@ func printDedup(cmd *cobra.Command, f *inputFlags, output string, s *alike.Summa
 		fmt.Fprintf(stderr, "%s of those removed are like a document of the index\n", humanize.Comma(s.Known))
 	}
 	tellApart(stderr, s.Apart)
+	tellWithin(stderr, s.Within, func(v *dedup.ValueCounts) string { return humanize.Comma(v.Removed) + " " + what })
 	tellEntities(stderr, s)
 	fmt.Fprintf(stderr, "%s\n", describeSearch(s))
 	fmt.Fprintf(stderr, "output in %s after %s\n", fault.Shown(output), describeCost(s))
 	return nil
+}
+
+// tellWithin says what was found among the values with the most documents; nothing if all documents were compared.
+func tellWithin(w io.Writer, by *dedup.Within, found func(*dedup.ValueCounts) string) {
+	if by == nil {
+		return
+	}
+	const most = 5
+	var values []string
+	for i := range by.Values[:min(most, len(by.Values))] {
+		v := &by.Values[i]
+		values = append(values, fmt.Sprintf("%s %s, %s", cmp.Or(fault.Shown(v.Value), `""`), count(v.Documents, "document"), found(v)))
+	}
+	if more := len(by.Values) - most; more > 0 || by.Others != nil {
+		values = append(values, "and more in the summary")
+	}
+	fmt.Fprintf(w, "within %s: %s\n", fault.Shown(by.Field), strings.Join(values, "; "))
 }
 
 // namedEntities is how many of the largest clusters of records are named.

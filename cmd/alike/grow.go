@@ -22,6 +22,9 @@ func growing(dir string, c alike.Config, inputs []string, fresh, dryRun bool) (*
 		return nil, err
 	}
 	o := index.Options{Recipe: recipe, ByID: true}
+	if c.Within != "" {
+		o.Columns = []string{c.Within}
+	}
 	if err := checkIndex(o); err != nil {
 		return nil, err
 	}

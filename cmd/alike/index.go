@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -99,7 +100,8 @@ func newIndexBuild() *cobra.Command {
 			}
 			o.Keep, o.Containment, o.ByID = index.Keep(keep.value), containment, true
 			if columns != "" {
-				o.Columns = strings.Split(columns, ",")
+				asked := strings.Split(columns, ",")
+				o.Columns = append(asked, slices.DeleteFunc(o.Columns, func(within string) bool { return slices.Contains(asked, within) })...)
 			}
 			if err := checkIndex(o); err != nil {
 				return err

@@ -33,6 +33,7 @@ func (f *livingFlags) add(flags *pflag.FlagSet, chosen bool) {
 		usage += " (default: memory if --memory has room for it, else disk)"
 	}
 	flags.Var(&f.keys, "keys", usage)
+	f.addWithin(flags)
 	f.input.addReading(flags)
 }
 
@@ -55,6 +56,9 @@ func (f *livingFlags) options(cmd *cobra.Command, inputs []string) (index.Option
 	o := index.Options{BucketCap: c.BucketCap}
 	if f.keys.value != keysInMemory {
 		o.Keys = index.Keys(f.keys.value)
+	}
+	if f.within != "" {
+		o.Columns = []string{f.within}
 	}
 	if o.Recipe, err = c.Recipe(); err != nil {
 		return o, c, err

@@ -116,6 +116,7 @@ var notOfRecords = map[string]string{
 	"with":     "two tables are joined by alike join",
 	"dry-run":  "what it takes to join a table is known when it is joined",
 	"index":    "an index holds texts",
+	"within":   "what the columns say follows from the whole table: split the table by that column",
 	"preset":   "presets are settings for texts",
 	"distance": "fingerprints are made of texts",
 	"prices":   "what it takes to join a table is known when it is joined",

@@ -34,6 +34,7 @@ var flags = map[setting.Name]string{
 	setting.SaveConfig:  "--save-config",
 	setting.Source:      "--source",
 	setting.With:        "--with",
+	setting.Within:      "--within",
 	setting.Work:        "--work",
 }
 

@@ -15,7 +15,7 @@ import (
 type Queries struct {
 	Index   *index.Index
 	Sources []corpus.Source // files with the queries
-	Corpus  corpus.Options  // how to read the sources
+	Corpus  corpus.Options  // how to read the sources; Search sets Fields
 	Options index.SearchOptions
 	// OrExact compares a query with every document if its keys cannot reach the recall that Options ask for.
 	OrExact bool
@@ -41,6 +41,9 @@ func Search(ctx context.Context, q Queries, emit func(Found) error) (s Summary, 
 	}
 	if q.Threads == 0 {
 		q.Threads = runtime.GOMAXPROCS(0)
+	}
+	if within := q.Index.Options().Recipe.Within(); within != "" {
+		q.Corpus.Fields = []string{within}
 	}
 	r := &search{Queries: &q, emit: emit, tally: tally{onSkip: q.OnSkip}}
 	workers := make([]intake.Worker, q.Threads)
@@ -86,6 +89,9 @@ func (w *searcher) Prepare(f *corpus.File, b *corpus.Block, line int64) error {
 		}
 		o := w.Options
 		o.Encoding = r.Encoding
+		if len(w.Corpus.Fields) > 0 {
+			o.Within = append([]byte{}, r.Fields[0]...)
+		}
 		found.Matches, found.Err = w.searcher.Search(r.Text, o)
 		if w.OrExact && errors.Is(found.Err, index.ErrRecall) {
 			o.Exact = true

@@ -299,11 +299,19 @@ func (w *worker) Prepare(f *corpus.File, b *corpus.Block, _ int64) error {
 		}
 		if kept {
 			w.sums = append(w.sums, durable.Checksum(durable.Checksum(0, name), r.Text))
-			w.batch.Add(index.Document{ID: name, Made: made, Text: r.Text, Encoding: r.Encoding})
+			w.batch.Add(index.Document{ID: name, Made: made, Text: r.Text, Encoding: r.Encoding, Columns: w.columns(&r)})
 		}
 	}
 	w.parser.Trim()
 	return nil
+}
+
+// columns are those of a record.
+func (w *worker) columns(r *corpus.Record) [][]byte {
+	if len(r.Fields) == 0 {
+		return w.x.Options().ColumnsWithin(nil)
+	}
+	return w.x.Options().ColumnsWithin(r.Fields[0]) // the first record is kept, which needs no other field
 }
 
 // Commit implements intake.Worker. It adds the batch with a note, unless the killed run has added it.

@@ -83,6 +83,9 @@ func Run(ctx context.Context, c Config) (s Summary, err error) {
 	if c.Corpus.BlockSize == 0 {
 		c.Corpus.BlockSize = blockSize
 	}
+	if within := c.Index.Options().Recipe.Within(); within != "" {
+		c.Corpus.Fields = []string{within}
+	}
 	if c.TimeField != "" {
 		c.Corpus.Fields = append(c.Corpus.Fields[:len(c.Corpus.Fields):len(c.Corpus.Fields)], c.TimeField)
 	}
@@ -96,7 +99,7 @@ func Run(ctx context.Context, c Config) (s Summary, err error) {
 		c.Threads = runtime.GOMAXPROCS(0)
 	}
 	c.SyncEvery = cmp.Or(c.SyncEvery, DefaultSyncEvery)
-	r := &run{Config: &c, begun: time.Now(), remembers: c.Index.Options().History > 0, tags: tagging.New(c.TagPrefix, "duplicate_of", "similarity")}
+	r := &run{Config: &c, begun: time.Now(), remembers: c.Index.Options().History > 0, within: c.Index.Options().WithinAt() >= 0, tags: tagging.New(c.TagPrefix, "duplicate_of", "similarity")}
 	if r.remembers {
 		if r.replay, err = newReplay(c.Index); err != nil {
 			return s, err
@@ -165,6 +168,7 @@ type run struct {
 	safe      atomic.Int64 // records kept up to so many nanoseconds after begun are durable
 	summary   Summary
 	remembers bool
+	within    bool // the index compares within values
 	tags      *tagging.Fields
 	headed    bool        // begin has written what stands before the records
 	replay    *replay     // nil: there is no replay, or it has ended
@@ -246,6 +250,9 @@ func (w *worker) record(f *corpus.File, r *corpus.Record, line int64, replays bo
 		}
 	}
 	d := index.Document{Text: r.Text}
+	if w.within {
+		d.Columns = w.Index.Options().ColumnsWithin(bytes.Clone(r.Fields[0])) // it may be withheld
+	}
 	if w.TimeField != "" {
 		at, err := ParseTime(r.Fields[w.timeAt])
 		if err != nil {
@@ -265,7 +272,7 @@ func (w *worker) record(f *corpus.File, r *corpus.Record, line int64, replays bo
 		w.hashes = append(w.hashes, hashing.Bytes(r.Raw))
 	}
 	if replays {
-		w.documents = append(w.documents, index.Document{ID: bytes.Clone(d.ID), Text: bytes.Clone(d.Text), Time: d.Time})
+		w.documents = append(w.documents, index.Document{ID: bytes.Clone(d.ID), Text: bytes.Clone(d.Text), Time: d.Time, Columns: d.Columns})
 	}
 	w.raw = append(w.raw, r.Raw...)
 	return recordOf{end: len(w.raw), ids: len(w.id)}

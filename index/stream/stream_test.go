@@ -308,3 +308,46 @@ func TestNewsOfAWeekAgreeWithTheExactJoin(t *testing.T) {
 		t.Errorf("dropped %d, %d of them rightly, of %d", r.Dropped, found, len(dropped))
 	}
 }
+
+// A stream drops within each value what a stream of the value alone would drop.
+func TestAStreamDropsWithinValues(t *testing.T) {
+	var all strings.Builder
+	alone := map[string]*strings.Builder{"": {}, "de": {}, "en": {}}
+	for i := range 60 {
+		value := []string{"", "de", "en"}[i*7%3]
+		line := fmt.Sprintf("{\"id\":%d,\"text\":%q}\n", i, words(i/5*40, 30))
+		if value != "" {
+			line = fmt.Sprintf("{\"id\":%d,\"lang\":%q,\"text\":%q}\n", i, value, words(i/5*40, 30))
+		}
+		all.WriteString(line)
+		alone[value].WriteString(line)
+	}
+	o := recipe.Options{Within: "lang"}
+	var err error
+	if o.Threshold, err = measure.ParseThreshold("jaccard>=0.8"); err != nil {
+		t.Fatal(err)
+	}
+	r, err := recipe.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := index.New(index.Options{Recipe: r, Columns: []string{"lang"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	got := run(t, all.String(), corpus.JSONL, stream.Config{Index: x})
+	var out, dropped []string
+	for _, in := range alone {
+		r := run(t, in.String(), corpus.JSONL, stream.Config{Index: newIndex(t, recipe.Options{}, index.Window{})})
+		out = append(out, strings.SplitAfter(r.out, "\n")...)
+		dropped = append(dropped, strings.SplitAfter(r.dropped, "\n")...)
+	}
+	sorted := func(lines []string) string {
+		slices.Sort(lines)
+		return strings.Join(lines, "")
+	}
+	if sorted(strings.SplitAfter(got.out, "\n")) != sorted(out) || sorted(strings.SplitAfter(got.dropped, "\n")) != sorted(dropped) || got.Kept != 36 {
+		t.Errorf("%+v; dropped\n%s, want\n%s", got.Summary, got.dropped, sorted(dropped))
+	}
+}

@@ -79,6 +79,7 @@ const (
 	Window          Name = "Window"
 	WindowDocs      Name = "WindowDocs"
 	With            Name = "With"
+	Within          Name = "Within"
 	Work            Name = "Work"
 )
 
@@ -88,7 +89,7 @@ var Names = []Name{
 	Keep, Keys, Late, Match, MaxRecord, Measure, Memory, MinBands, MinLength, Model, NGram, NoSync, Normalize, OnError,
 	Audit, Permutations, Pipe, Precision, Preset, Recall, Refresh, Repetitions, Rows, SaveConfig, Scheme, Seed, Shared, ShingleHash, Source, Star,
 	StopWords, StripDiacritics, TagPrefix, TextField, Threshold, Tokens, Top, Truth, Unique, Verify, Window, WindowDocs, With,
-	Work,
+	Within, Work,
 }
 
 // A Text is a message that may name settings. The zero value is an empty one.

@@ -191,6 +191,9 @@ func (r *reader) document(position uint64, lines int64, record *corpus.Record) *
 		last := len(record.Fields) - 1
 		r.d.Fields, r.d.Field = record.Fields[:last], record.Fields[last]
 	}
+	if p.Reading.Within != "" { // which texts have no other fields besides
+		r.d.Within = r.d.Fields[0]
+	}
 	return &r.d
 }
 
@@ -230,7 +233,7 @@ func broken(ctx context.Context, err error, skip func(*corpus.Problem) error) er
 
 // eachDocument visits the wanted documents of a block, and adds all of them to the counts.
 func eachDocument(p *Plan, block []byte, n *stage.DocumentCounts, wanted func(uint64) bool, visit func(*stage.Document) error) error {
-	return stage.EachDocument(block, p.ID(), func(d *stage.Document) error {
+	return stage.EachDocument(block, &p.Plan, func(d *stage.Document) error {
 		n.Read++
 		if !wanted(d.Position) {
 			return nil

@@ -55,6 +55,7 @@ func Make(ctx context.Context, c dedup.Config, o PlanOptions) (*Plan, error) {
 	}
 	kept, _ := c.Survivors.(dedup.OnePerCluster)
 	p.Reading = reading(&c)
+	p.Reading.Within = c.Within
 	if o.Command == stage.Dedup {
 		p.Keep, p.Star, p.Reading.Field = kept.Keep.String(), kept.Star, kept.Keep.Field()
 	}

@@ -101,8 +101,8 @@ func (p *part) readLines(ctx context.Context, visit func(*stage.Document) error)
 //	batch: rows 4 | for each column: rows+1 ascending offsets of 4 | rows bytes, 1 where there is a value | values…
 //
 // Numbers are little-endian. The values have as many bytes as lie between the first offset, which need not be 0,
-// and the last. The columns are the text (for records, the fields of the part's table), then the field of the keep
-// rule, then the id; the last two only if the plan has them.
+// and the last. The columns are the text (for records, the fields of the part's table), then the field within whose values
+// texts are compared, that of the keep rule, and the id; the last three only if the plan has them.
 func (p *part) readColumns(ctx context.Context, visit func(*stage.Document) error) error {
 	file := p.plan.FirstFiles[p.number]
 	o := p.plan.optionsOf(file, nil)
@@ -145,6 +145,9 @@ func (p *part) readColumns(ctx context.Context, visit func(*stage.Document) erro
 			}
 			if d.Fields = rest; p.plan.Join == nil {
 				d.Text = rest[0]
+			}
+			if p.plan.Reading.Within != "" {
+				d.Within = rest[1]
 			}
 			if err := visit(&d); err != nil {
 				return err

@@ -181,11 +181,17 @@ func testEngineJoin(t *testing.T, work string, c linkage.Config) {
 	}
 }
 
-func TestAnEngineDropsWhatOneMachineRemoves(t *testing.T) { inBothWays(t, testEngineDedup) }
+func TestAnEngineDropsWhatOneMachineRemoves(t *testing.T) {
+	inBothWays(t, func(t *testing.T, work string) { testEngineDedup(t, work, "") })
+}
 
-func testEngineDedup(t *testing.T, work string) {
+func TestAnEngineDropsWithinValues(t *testing.T) {
+	inBothWays(t, func(t *testing.T, work string) { testEngineDedup(t, work, "lang") })
+}
+
+func testEngineDedup(t *testing.T, work, within string) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	p := makePlan(t, dedup.Config{}, PlanOptions{Command: stage.Dedup, Engine: []int{3}, Partitions: 5})
+	p := makePlan(t, dedup.Config{Within: within}, PlanOptions{Command: stage.Dedup, Engine: []int{3}, Partitions: 5})
 	p.Work = work
 	e := &shuffle{rows: map[[2]uint32][][]byte{}}
 	texts, removed := []string{"one two three four five six seven eight", "some quite other text that is like no other"}, map[string]bool{}
@@ -198,14 +204,18 @@ func testEngineDedup(t *testing.T, work string) {
 			if i%4 == 0 {
 				text = fmt.Sprintf("text %d of part %d which is there once in all", i, task)
 			}
-			id := fmt.Sprintf("%d/%d", task, i)
-			removed[id] = seen[text]
-			seen[text] = true
+			id, lang := fmt.Sprintf("%d/%d", task, i), []string{"de", "en", ""}[i%5%3]
+			key := text
+			if within != "" {
+				key += lang
+			}
+			removed[id] = seen[key]
+			seen[key] = true
 			if i%3 == 0 { // in the same places of all parts
-				fmt.Fprintf(&lines, "{\"text\":%q}\n", text)
+				fmt.Fprintf(&lines, "{\"text\":%q,\"lang\":%q}\n", text, lang)
 				continue
 			}
-			fmt.Fprintf(&lines, "{\"id\":%q,\"text\":%q}\n", id, text)
+			fmt.Fprintf(&lines, "{\"id\":%q,\"text\":%q,\"lang\":%q}\n", id, text, lang)
 		}
 		parts = append(parts, lines.String())
 	}

@@ -66,7 +66,8 @@ type Reading struct {
 	Format    corpus.Format `json:"format,omitempty"`
 	TextField string        `json:"text_field,omitempty"`
 	IDField   string        `json:"id_field,omitempty"`
-	Field     string        `json:"field,omitempty"` // field that the keep rule compares
+	Field     string        `json:"field,omitempty"`  // field that the keep rule compares
+	Within    string        `json:"within,omitempty"` // field within whose values texts are compared: that of the recipe
 	MaxRecord int64         `json:"max_record,omitempty"`
 	Fail      bool          `json:"fail,omitempty"` // stop at the first record that cannot be used
 }
@@ -230,8 +231,10 @@ func (p *Plan) options(buckets Buckets) corpus.Options {
 	o := corpus.Options{
 		Format: p.Reading.Format, TextField: p.Reading.TextField, IDField: p.Reading.IDField, MaxRecord: p.Reading.MaxRecord, Buckets: buckets,
 	}
-	if p.Reading.Field != "" {
-		o.Fields = []string{p.Reading.Field}
+	for _, field := range []string{p.Reading.Within, p.Reading.Field} {
+		if field != "" {
+			o.Fields = append(o.Fields, field)
+		}
 	}
 	return o
 }

@@ -35,7 +35,7 @@ func hotCorpus(t *testing.T, copies, template, near, files int) (folder string) 
 	var lines []string
 	add := func(text string) {
 		n := len(lines)
-		record := map[string]any{"text": text, "id": fmt.Sprintf("d%d", n), "score": rng.IntN(50)}
+		record := map[string]any{"text": text, "id": fmt.Sprintf("d%d", n), "score": rng.IntN(50), "group": []string{"one", "", "a, \"b\""}[n*n%7%3]}
 		switch n % 97 {
 		case 3:
 			delete(record, "id")

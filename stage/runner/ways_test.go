@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/recipe"
@@ -126,6 +127,43 @@ func TestDedupOfEveryWayIsThatOfOneMachine(t *testing.T) {
 				same(t, output(t, p.Output), output(t, c.Output))
 			})
 		}
+	}
+}
+
+func TestWithinValuesStagesFindWhatOneMachineFinds(t *testing.T) {
+	all := ways()
+	all["jaccard"] = func(c *dedup.Config) {
+		c.Decide, c.BucketCap = dedup.Similarity{Threshold: 0.5, Candidates: dedup.LSH{}}, 20
+	}
+	folder, references := hotCorpus(t, 30, 60, 40, 2), hotCorpus(t, 4, 8, 5, 1)
+	for name, set := range all {
+		t.Run(name, func(t *testing.T) {
+			c := dedup.Config{Inputs: []string{folder}}
+			set(&c)
+			everywhere, _ := plainPairs(t, c)
+			c.Within = "group"
+			want, _ := plainPairs(t, c)
+			if n := strings.Count(want, "\n"); n < 10 || n >= strings.Count(everywhere, "\n") {
+				t.Errorf("%d pairs", n)
+			}
+			out := filepath.Join(t.TempDir(), "out")
+			p := makePlan(t, c, PlanOptions{Command: stage.Pairs, Output: filepath.Join(out, "pairs.csv"), Partitions: 3})
+			runAll(t, p, Options{})
+			same(t, output(t, out), map[string]string{"pairs.csv": want})
+
+			keep, err := cluster.ParseKeep("max:score")
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Beside, c.Survivors = dedup.Against{references}, dedup.OnePerCluster{Keep: keep}
+			p = makePlan(t, c, PlanOptions{Command: stage.Dedup, Output: filepath.Join(t.TempDir(), "out"), Partitions: 3})
+			runAll(t, p, Options{})
+			c.Output = filepath.Join(t.TempDir(), "plain")
+			if _, err := dedup.Run(t.Context(), c); err != nil {
+				t.Fatal(err)
+			}
+			same(t, output(t, p.Output), output(t, c.Output))
+		})
 	}
 }
 

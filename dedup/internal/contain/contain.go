@@ -188,9 +188,9 @@ func (l *looker) lookAt(b *doctable.Block, sets *reread.Sets) error {
 		if !l.o.Docs.Has(doc) {
 			continue
 		}
-		set, err := sets.Of(doc)
+		set, err := sets.Plain(doc)
 		if err == nil {
-			err = l.look(doc, set)
+			err = l.look(doc, set, sets.Within(doc))
 		}
 		if err == nil && l.o.Sizes {
 			err = l.sizes.Add(uint64(doc), uint64(len(set)))
@@ -203,14 +203,15 @@ func (l *looker) lookAt(b *doctable.Block, sets *reread.Sets) error {
 	return nil
 }
 
-func (l *looker) look(doc uint32, set []uint64) error {
-	keys, last, votes := l.Look(set, l.o.inside(doc))
-	for _, key := range keys {
+func (l *looker) look(doc uint32, set []uint64, within recipe.Within) error {
+	hashes, last, votes := l.Look(set, l.o.inside(doc))
+	for _, hash := range hashes {
+		key := within.Key(hash)
 		if !l.filter.Has(key) {
 			continue
 		}
 		own := 0
-		if key <= last {
+		if hash <= last {
 			own = votes
 		}
 		if err := l.keys.Add(key, l.o.value(doc, own)); err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/scratch"
+	"github.com/alike-dev/alike/recipe"
 )
 
 // Cursor reads rows of the table for one goroutine. Its slices are valid until the next call. After
@@ -247,6 +248,39 @@ func (c *Cursor) ends(doc uint32, row int) (from, to ends) {
 
 // Value returns the value that was added with a document, see Filler.Add; empty if there is none.
 func (c *Cursor) Value(doc uint32) []byte {
+	_, value := c.values(doc)
+	return value
+}
+
+// Within returns the value of a document that Options.Within is about.
+func (c *Cursor) Within(doc uint32) []byte {
+	within, _ := c.values(doc)
+	return within
+}
+
+// WithinHash returns the hash of Within; 0 without Options.Within.
+func (c *Cursor) WithinHash(doc uint32) recipe.Within {
+	if !c.t.within {
+		return 0
+	}
+	return recipe.WithinOf(c.Within(doc))
+}
+
+// values returns what Filler.Add was given.
+func (c *Cursor) values(doc uint32) (within, value []byte) {
+	stored := c.stored(doc)
+	if !c.t.within || c.Err != nil {
+		return nil, stored
+	}
+	n, size := binary.Uvarint(stored)
+	if size <= 0 || n > uint64(len(stored)-size) {
+		c.fail(scratch.ErrDamaged)
+		return nil, nil
+	}
+	return stored[size : size+int(n)], stored[size+int(n):]
+}
+
+func (c *Cursor) stored(doc uint32) []byte {
 	row := c.seek(doc)
 	if s := c.segment; s.resident {
 		start, end := s.valueSpan(row)

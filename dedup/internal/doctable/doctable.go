@@ -83,6 +83,7 @@ type Table struct {
 	k              int  // components of a signature that are kept; 0: none
 	HasSets        bool // feature sets are kept
 	hasIDs         bool // some document has an id of its own
+	within         bool // see Options.Within
 
 	segments []*segment
 	parts    []part

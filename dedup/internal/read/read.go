@@ -29,6 +29,7 @@ type Options struct {
 	Table    doctable.Options // its Words: 0 if signatures are not kept
 	LongText int              // see recipe.MakerOptions.Long
 	Short    recipe.ShortSets
+	Within   int  // in Corpus.Fields: the field of the recipe's Within
 	Stored   bool // records are fingerprints, whose fields are StoredFields
 	// FirstProblem ends the reading behind the first record that cannot be used. All records before
 	// it are read, so that the problem is the first one for any number of threads.
@@ -47,7 +48,7 @@ type Options struct {
 
 // A Look returns what is known of the text that m has processed last, nil if nothing. It becomes
 // the document's value in the table, and is valid until the next call. An error ends the reading.
-type Look func(m *recipe.Maker, made recipe.Made, text []byte) ([]byte, error)
+type Look func(m *recipe.Maker, made recipe.Made, text, within []byte) ([]byte, error)
 
 // Counts are the numbers of what was read.
 type Counts struct {
@@ -227,6 +228,7 @@ func (w *worker) readBlock(file *feed.OpenFile, b *corpus.Block) (goOn bool, err
 		}
 		var made recipe.Made
 		if record.Err == nil {
+			w.maker.Within(w.within(&record))
 			made, record.Err = w.make(&record)
 		}
 		if record.Err != nil {
@@ -306,6 +308,22 @@ func (w *worker) make(record *corpus.Record) (recipe.Made, error) {
 	return made, nil
 }
 
+// withinValue returns a record's value of the recipe's field.
+func (w *worker) withinValue(record *corpus.Record) []byte {
+	if !w.Table.Within || w.Within >= len(record.Fields) {
+		return nil
+	}
+	return record.Fields[w.Within]
+}
+
+// within returns the hash of that value.
+func (w *worker) within(record *corpus.Record) recipe.Within {
+	if !w.Table.Within {
+		return 0
+	}
+	return recipe.WithinOf(w.withinValue(record))
+}
+
 // leastSets is the room, in features, for the sets of a segment: there are more than a few, or none.
 const leastSets = 1 << 13
 
@@ -319,18 +337,18 @@ func (w *worker) addDocument(file int, record *corpus.Record, made recipe.Made) 
 		c.Signatures = append(c.Signatures, w.maker.Signature()...)
 	}
 	if w.table.KeepsSet(len(c.Features) + made.Features) {
-		set := w.maker.Set()
+		set := w.within(record).Set(w.maker.Set())
 		if len(c.Features)+len(set) > cap(c.Features) {
 			c.Features = slices.Grow(c.Features, max(len(set), len(c.Features), leastSets))
 		}
 		c.Features = append(c.Features, set...)
 	}
 	var value []byte
-	if len(record.Fields) > 0 {
+	if len(record.Fields) > 0 && !(w.Table.Within && w.Within == 0) {
 		value = record.Fields[0]
 	}
 	if w.look != nil && file >= w.Table.References {
-		if value, err = w.look(w.maker, made, record.Text); err != nil {
+		if value, err = w.look(w.maker, made, record.Text, w.withinValue(record)); err != nil {
 			return err
 		}
 		if value != nil {
@@ -344,7 +362,7 @@ func (w *worker) addDocument(file int, record *corpus.Record, made recipe.Made) 
 		TextSize: w.textSize(record),
 		Features: uint32(made.Features),
 		Line:     uint32(record.Line),
-	}.At(record.Offset), record.ID, value)
+	}.At(record.Offset), record.ID, w.withinValue(record), value)
 	return nil
 }
 

@@ -2,6 +2,7 @@ package reread
 
 import (
 	"context"
+	"errors"
 
 	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/recipe"
@@ -14,6 +15,7 @@ type Sets struct {
 	fetch *Fetcher // nil: the table has the sets
 	maker *recipe.SetMaker
 	made  []uint64
+	plain []uint64
 }
 
 // NewSets returns a reader for ascending documents, for which PrepareSets was called. The caller
@@ -32,7 +34,21 @@ func (s *Sets) Close() {
 	}
 }
 
-// Of returns a document's feature set, which is valid until the next call.
+// Within returns the hash of a document's value, if the recipe compares within values.
+func (s *Sets) Within(doc uint32) recipe.Within { return s.rows.WithinHash(doc) }
+
+// Plain is Of whatever the document's value, in any order.
+func (s *Sets) Plain(doc uint32) ([]uint64, error) {
+	set, err := s.Of(doc)
+	if within := s.Within(doc); err == nil && within != 0 {
+		s.plain = within.AppendFeatures(s.plain[:0], set)
+		set = s.plain
+	}
+	return set, errors.Join(err, s.rows.Err)
+}
+
+// Of returns a document's feature set, that of recipe.Within.Set if the recipe compares within values. It is valid
+// until the next call.
 func (s *Sets) Of(doc uint32) ([]uint64, error) {
 	if s.fetch == nil {
 		set := s.rows.Set(doc)
@@ -42,8 +58,8 @@ func (s *Sets) Of(doc uint32) ([]uint64, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.made = s.maker.AppendSet(s.made[:0], text)
-	return s.made, nil
+	s.made = s.Within(doc).Set(s.maker.AppendSet(s.made[:0], text))
+	return s.made, s.rows.Err
 }
 
 // ShareOf is Of, but if a set is made again it returns only the features that keep accepts.
@@ -55,8 +71,8 @@ func (s *Sets) ShareOf(doc uint32, keep func(feature uint64) bool) ([]uint64, er
 	if err != nil {
 		return nil, err
 	}
-	s.made = s.maker.AppendShare(s.made[:0], text, keep)
-	return s.made, nil
+	s.made = s.Within(doc).Set(s.maker.AppendShare(s.made[:0], text, keep))
+	return s.made, s.rows.Err
 }
 
 // Lasting tells whether the last set stays valid.

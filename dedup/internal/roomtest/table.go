@@ -45,7 +45,7 @@ func Table(t T, references int, sets bool, docs []Doc) *doctable.Table {
 			c := f.Columns()
 			c.Keys, c.Hashes = append(c.Keys, d.Keys...), append(c.Hashes, d.Hashes...)
 			c.Signatures, c.Features = append(c.Signatures, d.Signature...), append(c.Features, d.Set...)
-			f.Add(d.Document, []byte(d.ID), nil)
+			f.Add(d.Document, []byte(d.ID), nil, nil)
 		}
 		f.End(&block)
 		if err := f.Keep(&block); err != nil {
