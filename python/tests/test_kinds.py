@@ -237,3 +237,21 @@ def test_a_list_and_a_frame_may_be_the_second_side(texts: list[str]) -> None:
     assert {(int(a[1:]), b) for a, b in zip(found["a"], found["b"], strict=True)} == plain
     kept = alike.dedup(left, against=texts[200:], threshold=0.6)
     assert list(kept.index) == list(alike.dedup({f"r{i}": t for i, t in enumerate(texts[:200])}, against=iter(texts[200:]), threshold=0.6))
+
+
+def test_what_speaks_arrow_is_a_table() -> None:
+    """DuckDB, ibis, readers and cuDF hand their rows on by Arrow's interface for streams."""
+    pyarrow = pytest.importorskip("pyarrow")
+
+    class Relation:
+        def __init__(self, table: Any) -> None:
+            self.table = table
+
+        def __arrow_c_stream__(self, schema: Any = None) -> Any:
+            return self.table.__arrow_c_stream__(schema)
+
+    table = pyarrow.table({"id": ["x", "y", "z"], "text": ["one two three four five six", "One two three four five six", "else"]})
+    kept = alike.dedup(Relation(table))
+    assert kept.equals(table.take([0, 2]))
+    assert alike.dedup(table.to_reader()).equals(kept)
+    assert alike.pairs(Relation(table)).to_pylist() == [{"a": "x", "b": "y", "similarity": 1.0}]

@@ -20,6 +20,7 @@ from alike._options import (
     PairsOptions,
     QueryOptions,
     SketchOptions,
+    StreamOptions,
     TableOptions,
     default,
 )
@@ -28,7 +29,7 @@ from alike._options import (
 ELSEWHERE = {
     "output", "against", "with", "ids_only", "no_sync", "dry_run", "progress", "json", "hex", "passages",
     "explain", "explain_pairs", "verbose", "index", "left_id", "right_id", "truth", "plot", "skipped",
-    "audit", "audit_labels", "tag", "tag_prefix", "within",
+    "audit", "audit_labels", "tag", "tag_prefix", "within", "duplicates", "replay",
 }  # fmt: skip
 
 
@@ -56,11 +57,13 @@ def flags(name: str) -> dict[str, tuple[str, str | None, str | None]]:
         ("entities", EntitiesOptions),
         ("index build", IndexOptions),
         ("index add", IndexInputOptions),
+        ("stream", StreamOptions),
         ("search", QueryOptions),
     ],
 )
 def test_every_flag_is_a_keyword_argument_with_its_default(name: str, options: type) -> None:
-    of_command = {flag: v for flag, v in flags(name).items() if flag not in ELSEWHERE}
+    own = {"time_field", "text_field", "id_field", "format", "on_error"} if options is StreamOptions else set[str]()
+    of_command = {flag: v for flag, v in flags(name).items() if flag not in ELSEWHERE | own}
     assert set(of_command) == set(options.__annotations__) - {"with_"}
     kinds = {"int": "int", "uint": "int", "float": "float", "bool": "bool"}
     for flag, (kind, told, usual) in of_command.items():

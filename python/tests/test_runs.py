@@ -213,3 +213,10 @@ def test_a_run_in_a_thread_does_not_stop_the_others(tmp_path: Path, monkeypatch:
     go.touch()
     thread.join()
     assert kept == ["a", "b"]
+
+
+def test_a_comparison_shows_itself_in_a_notebook() -> None:
+    shown = alike.compare("the <b>river</b> rose in the night and", "but the <b>river</b> rose in the night", ngram=3)._repr_html_()
+    assert "jaccard <b>" in shown
+    assert "&lt;b&gt;river" in shown
+    assert "<b>river" not in shown

@@ -21,6 +21,20 @@ alike.dedup(kept, threshold="high")
 alike.dedup(kept, treshold=0.7)
 alike.pairs(kept, verify="maybe")
 wrong: list[int] = alike.dedup(["a"])
+found: list[alike.Pair] = alike.pairs(kept)
+lazily: Iterator[alike.Pair] = alike.pairs(text for text in kept)
+written: dict[str, object] = alike.pairs("in.jsonl", output="pairs.csv")
+fingerprints: list[alike.Fingerprint] = alike.sketch(mapping)
+links: list[alike.Link] = alike.join("a.csv", [{"name": "b"}])
+with alike.Index("folder") as index:
+    matches: list[alike.Match] = index.search(kept, top=3)
+    answer: dict[str, object] = index.check("a text")
+    answers: list[dict[str, object]] = index.check({"b": "a text"}, add=True)
+    size: int = len(index)
+for item in alike.stream(kept, window="24h"):
+    length: int = len(item)
+number: int = alike.pairs(kept)
+alike.stream(kept, windows="24h")
 """
 
 
@@ -29,4 +43,4 @@ def test_mypy_finds_the_errors_and_no_others(tmp_path: Path) -> None:
     (tmp_path / "use.py").write_text(USE)
     checked = subprocess.run([sys.executable, "-m", "mypy", "--strict", "use.py"], cwd=tmp_path, capture_output=True, text=True)
     lines = sorted({int(line.split(":")[1]) for line in checked.stdout.splitlines() if line.startswith("use.py") and ": error:" in line})
-    assert lines == [9, 10, 11, 12], checked.stdout
+    assert lines == [9, 10, 11, 12, 25, 26], checked.stdout

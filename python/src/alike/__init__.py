@@ -3,6 +3,7 @@
     kept = alike.dedup(frame)            # the rows without near-duplicates
     mask = alike.dedup_mask(frame)       # True for the rows that are kept
     tagged = alike.tag(frame)            # all rows, with cluster, duplicate_of and similarity
+    for item in alike.stream(items): …   # the items that are like none before them, one by one
     found = alike.pairs(frame)           # every pair of similar rows: a, b, similarity
     alike.compare(text, other).passages  # what two texts share, and where
     alike.sketch(frame)                  # MinHash signatures
@@ -28,6 +29,7 @@ from ._items import Entity, Fingerprint, Link, Match, Pair, RecordPair, SharedPa
 from ._join import join
 from ._matcher import Matcher, match
 from ._progress import Progress
+from ._stream import stream
 from ._tag import tag
 
 try:
@@ -63,5 +65,6 @@ __all__ = [
     "match",
     "pairs",
     "sketch",
+    "stream",
     "tag",
 ]

@@ -8,7 +8,7 @@ import json
 import os
 import tempfile
 from array import array
-from collections.abc import Generator, Hashable, Iterator
+from collections.abc import Generator, Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from ._call import Call, Folder, Source, plain, source_of
@@ -183,6 +183,58 @@ class Lasting(Iterator[Item]):
         self.close()
 
 
+@overload
+def pairs(
+    data: Any,
+    *,
+    output: Path,
+    with_: Any = None,
+    text: Hashable | None = None,
+    id: Hashable | None = None,
+    progress: Wanted = None,
+    **options: Unpack[PairsOptions],
+) -> Summary: ...
+
+
+@overload
+def pairs(
+    data: Generator[Any, None, None],
+    *,
+    output: None = None,
+    with_: Any = None,
+    text: Hashable | None = None,
+    id: Hashable | None = None,
+    progress: Wanted = None,
+    **options: Unpack[PairsOptions],
+) -> Iterator[Pair]: ...
+
+
+@overload
+def pairs(
+    data: Path | Sequence[str] | Sequence[Mapping[str, Any]] | Mapping[Any, str],
+    *,
+    output: None = None,
+    with_: Any = None,
+    text: Hashable | None = None,
+    id: Hashable | None = None,
+    progress: Wanted = None,
+    **options: Unpack[PairsOptions],
+) -> list[Pair]: ...
+
+
+@overload
+def pairs(
+    data: Any,
+    *,
+    output: None = None,
+    with_: Any = None,
+    text: Hashable | None = None,
+    id: Hashable | None = None,
+    progress: Wanted = None,
+    **options: Unpack[PairsOptions],
+) -> Any: ...
+
+
 @documented(PairsOptions)
 def pairs(
     data: Any,
@@ -278,6 +330,54 @@ def _each_pair(file: str, sides: dict[str, Source], label: Hashable | None) -> I
     for a, b, similarity, *rest in rows:
         pair = known(left, a), known(right, b), float(similarity)
         yield SharedPair(*pair, int(rest[0])) if shared else Pair(*pair)
+
+
+@overload
+def sketch(
+    data: Any,
+    *,
+    output: Path,
+    text: Hashable | None = None,
+    id: Hashable | None = None,
+    progress: Wanted = None,
+    **options: Unpack[SketchOptions],
+) -> Summary: ...
+
+
+@overload
+def sketch(
+    data: Generator[Any, None, None],
+    *,
+    output: None = None,
+    text: Hashable | None = None,
+    id: Hashable | None = None,
+    progress: Wanted = None,
+    **options: Unpack[SketchOptions],
+) -> Iterator[Fingerprint]: ...
+
+
+@overload
+def sketch(
+    data: Path | Sequence[str] | Sequence[Mapping[str, Any]] | Mapping[Any, str],
+    *,
+    output: None = None,
+    text: Hashable | None = None,
+    id: Hashable | None = None,
+    progress: Wanted = None,
+    **options: Unpack[SketchOptions],
+) -> list[Fingerprint]: ...
+
+
+@overload
+def sketch(
+    data: Any,
+    *,
+    output: None = None,
+    text: Hashable | None = None,
+    id: Hashable | None = None,
+    progress: Wanted = None,
+    **options: Unpack[SketchOptions],
+) -> Any: ...
 
 
 @documented(SketchOptions)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 
@@ -51,6 +52,16 @@ class Comparison:
     text_scheme: str
     estimates: list[Estimate]
     passages: list[Passage]  # longest first
+
+    def _repr_html_(self) -> str:
+        """Show the similarity and the shared passages in a notebook."""
+        back = "" if self.reverse is None else f", and {self.reverse:.3f} the other way round"
+        rows = "".join(
+            f"<tr><td>{p.tokens}</td><td>{p.a.line}</td><td>{p.b.line}</td><td style='text-align:left'>{escape(p.text)}</td></tr>"
+            for p in self.passages
+        )
+        head = "<tr><th>tokens</th><th>line of a</th><th>line of b</th><th style='text-align:left'>shared passage</th></tr>"
+        return f"<p>{escape(self.measure)} <b>{self.similarity:.3f}</b>{back}</p><table>{head}{rows}</table>"
 
 
 def comparison(answer: Mapping[str, Any], a: bytes | None, b: bytes | None) -> Comparison:

@@ -40,7 +40,18 @@ def rows_of(data: Any) -> Rows:
         kind = getattr(sys.modules.get(module), name, None)
         if isinstance(kind, type) and isinstance(data, kind):
             return adapter(data)
+    if hasattr(data, "__arrow_c_stream__"):
+        return _arrow_stream(data)
     return _plain(data)
+
+
+def _arrow_stream(data: Any) -> Rows:
+    """Return the rows of what speaks Arrow's interface for streams: DuckDB's relations, ibis' tables, readers, cuDF's frames."""
+    if not _importable("pyarrow"):
+        raise UsageError(f"pyarrow reads an object of type {type(data).__name__}: install it")
+    import pyarrow
+
+    return ArrowTable(pyarrow.RecordBatchReader.from_stream(data).read_all())
 
 
 def _plain(data: Any) -> Rows:

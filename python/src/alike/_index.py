@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from ._call import Call, Source, plain, source_of
 from ._errors import UsageError
@@ -91,6 +91,19 @@ class Index:
         for start in range(0, len(names), 1000):  # a thousand ids fit into a command line
             self._run("delete", names[start : start + 1000])
 
+    @overload
+    def search(
+        self,
+        data: Path | Sequence[str] | Sequence[Mapping[str, Any]] | Mapping[Any, str],
+        *,
+        text: Hashable | None = None,
+        id: Hashable | None = None,
+        **options: Unpack[QueryOptions],
+    ) -> list[Match]: ...
+
+    @overload
+    def search(self, data: Any, *, text: Hashable | None = None, id: Hashable | None = None, **options: Unpack[QueryOptions]) -> Any: ...
+
     def search(self, data: Any, *, text: Hashable | None = None, id: Hashable | None = None, **options: Unpack[QueryOptions]) -> Any:
         """Return, for each query, the documents that are similar to it, the most similar first.
 
@@ -127,6 +140,12 @@ class Index:
         """Return the settings and counts of the index, as ``alike index info`` prints them."""
         lines = self._run("info").decode("utf-8", "replace").splitlines()
         return dict(re.split(" +", line, maxsplit=1) for line in lines if " " in line)
+
+    @overload
+    def check(self, data: Path, *, add: bool = False, threshold: float = 0.8, top: int = 5, passages: int = 5) -> dict[str, Any]: ...
+
+    @overload
+    def check(self, data: Any, *, add: bool = False, threshold: float = 0.8, top: int = 5, passages: int = 5) -> list[dict[str, Any]]: ...
 
     def check(self, data: Any, *, add: bool = False, threshold: float = 0.8, top: int = 5, passages: int = 5) -> Any:
         """Tell whether a text is new, as ``alike check`` does, without missing a document.

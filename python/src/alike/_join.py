@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 import os
 from array import array
-from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, overload
 
 from ._call import NUMBER, Call, Source, plain, source_of
 from ._errors import UsageError
@@ -17,6 +17,42 @@ from ._stages import SIDES
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+
+@overload
+def join(
+    left: Any,
+    right: Any,
+    *,
+    output: Path,
+    left_id: Hashable | None = None,
+    right_id: Hashable | None = None,
+    **options: Unpack[TableOptions],
+) -> None: ...
+
+
+@overload
+def join(
+    left: Path | Sequence[Mapping[str, Any]],
+    right: Any,
+    *,
+    output: None = None,
+    left_id: Hashable | None = None,
+    right_id: Hashable | None = None,
+    **options: Unpack[TableOptions],
+) -> list[Link]: ...
+
+
+@overload
+def join(
+    left: Any,
+    right: Any,
+    *,
+    output: None = None,
+    left_id: Hashable | None = None,
+    right_id: Hashable | None = None,
+    **options: Unpack[TableOptions],
+) -> Any: ...
 
 
 @documented(TableOptions)

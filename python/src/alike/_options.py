@@ -239,6 +239,32 @@ class IndexOptions(TextOptions, SchemeOptions, PresetOptions, IndexInputOptions,
     bucket_cap: int
 
 
+class StreamOptions(TextOptions, SchemeOptions, PresetOptions, total=False):
+    """Flags of ``alike stream``."""
+
+    window: str
+    late: str
+    window_docs: int
+    refresh: bool
+    state: Path
+    keys: Literal["memory", "disk"]
+    preset: Literal["broder", "features"] | Fingerprint
+    measure: Measure
+    threshold: float
+    distance: int
+    recall: float
+    verify: Literal["exact", "sketch", "none"]
+    bands: int
+    rows: int
+    min_bands: int
+    bucket_cap: int
+    max_record: Size
+    metrics: str
+    threads: int
+    memory: Size
+    quiet: bool
+
+
 class QueryOptions(ReadingOptions, total=False):
     """Flags of ``alike search``."""
 
@@ -332,6 +358,12 @@ DEFAULTS: Mapping[str, Any] = {
     "clusters": None,
     "verdicts": None,
     "time_field": None,
+    "window": None,
+    "late": "0s",
+    "window_docs": None,
+    "refresh": False,
+    "state": None,
+    "metrics": None,
     "containment": 0,
     "keys": None,
     "columns": None,
@@ -340,13 +372,15 @@ DEFAULTS: Mapping[str, Any] = {
 # Defaults that differ in a command.
 OF_JOINS: Mapping[str, Any] = {"threshold": "auto", "measure": "cosine", "candidates": None}
 OTHER_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
-    "PairsOptions": {"match": "all"},
+    "DedupOptions": {"idf": None},
+    "PairsOptions": {"match": "all", "idf": None},
     "EntitiesOptions": {**OF_JOINS, "id_field": None},
     "MatchOptions": {"top": 3, "id_field": None},
     "TableOptions": OF_JOINS,
     "EngineTableOptions": OF_JOINS,
     "FilesTableOptions": OF_JOINS,
     "IndexOptions": {"keep": None, "bucket_cap": 64},
+    "StreamOptions": {"keys": "memory", "bucket_cap": 64},
     "CompareOptions": {"scheme": None},
     "QueryOptions": {"threshold": None, "measure": None},
 }
