@@ -29,8 +29,8 @@ type Collection interface {
 
 // Cluster is documents that pairs of alike ones connect.
 type Cluster struct {
-	IDs   []string `json:"ids"`
-	Least float64  `json:"least_similarity" jsonschema:"of the pairs that connect them"`
+	IDs     []string `json:"ids"`
+	Weakest float64  `json:"weakest_link" jsonschema:"similarity of the pair without which they fall apart"`
 }
 
 // ErrNoClusters says that a collection is an index, whose documents are not compared with each other.

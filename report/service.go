@@ -52,6 +52,10 @@ type ServicePage struct {
 	Rule, Recipe string
 	Counters     []ServiceCounter
 
+	Repeated     []ServiceCluster // documents with the most duplicates since the server began
+	Clusters     []ServiceCluster // of what was found
+	ClustersLeft int
+
 	Asked    bool   // for what is like a document or a text
 	ID       string // of the document; "": a text
 	Text     string // shown for changes
@@ -72,6 +76,14 @@ type ServicePage struct {
 type ServiceCollection struct {
 	Name                           string
 	Documents, Checked, Duplicates int64
+}
+
+// ServiceCluster is documents that are alike: the first of them, how many, and the similarities between them.
+type ServiceCluster struct {
+	Label, Open    string // of the first one, and the address of its view
+	Size           int64
+	Inner, Weakest string // the mean, and that without which it falls apart
+	Pair           string // address of the weakest link's view; "": one of them is not kept
 }
 
 // ServiceCounter is a count by its name in the statistics.

@@ -77,6 +77,7 @@ func (w *checkWork) answer(dst []byte, line checkedLine, v *index.Verdict, diges
 			return dst, err
 		}
 	}
+	w.c.repeats.add(v)
 	dst, known := appendAnswer(dst, digest, v, evidence)
 	if !known {
 		p, _ := asProblem(errConflict)

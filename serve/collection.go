@@ -24,6 +24,7 @@ type collection struct {
 	settings settings
 	index    *index.Index
 	sync     bool // answers wait for the disk
+	repeats  repeats
 
 	checkers  sync.Pool // of *checker
 	parsers   sync.Pool // of *parser
@@ -88,6 +89,7 @@ func (c *collection) check(dst, body []byte, add bool) (answer []byte, err error
 		return dst, errConflict
 	}
 	if add {
+		c.repeats.add(&verdicts[0])
 		err = c.settle()
 	}
 	return dst, err

@@ -271,6 +271,7 @@ func (c *shown) fill(durability Durability) error {
 		asked, form, p.Meta = d.Text, "opened", metaOf(d.Columns)
 	}
 	if len(asked) == 0 && v.id == "" {
+		c.repeated()
 		return nil
 	}
 	matches, err := c.find(&searching{text: asked, o: index.SearchOptions{Top: mostMatches + 1}})
@@ -288,6 +289,9 @@ func (c *shown) fill(durability Durability) error {
 		p.Link = "/?" + q
 	}
 	chosen := c.rows(matches, least)
+	if err := c.grouped(matches, least); err != nil {
+		return err
+	}
 	return c.pair(asked, chosen, matches)
 }
 
@@ -335,7 +339,7 @@ func (c *shown) rows(matches []index.Match, least float64) (chosen string) {
 		own := view{collection: c.name, id: id, threshold: v.threshold}
 		query, _ := own.query()
 		row := report.ServiceRow{
-			ID: id, Label: label(id), Similarity: strconv.FormatFloat(m.Similarity, 'f', 4, 64), Open: "/?" + query,
+			ID: id, Label: label(id), Similarity: shares(m.Similarity), Open: "/?" + query,
 			Hidden: m.Similarity < least, Chosen: id == chosen,
 		}
 		if room -= len(query) + len(template.HTMLEscapeString(id+row.Label)) + 200; room < 0 {
@@ -373,7 +377,7 @@ func (c *shown) pair(asked []byte, id string, matches []index.Match) error {
 	pair := &report.ServicePair{Label: label(id), Meta: metaOf(d.Columns), Passages: len(spans)}
 	pair.Left, pair.Right = report.Align(a, b, spans, mostPiece)
 	if at := slices.IndexFunc(matches, func(m index.Match) bool { return string(m.ID) == id }); at >= 0 {
-		pair.Similarity = strconv.FormatFloat(matches[at].Similarity, 'f', 4, 64)
+		pair.Similarity = shares(matches[at].Similarity)
 	}
 	c.page.Pair = pair
 	return nil

@@ -9,10 +9,13 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/alike-dev/alike/index"
 	"github.com/alike-dev/alike/report"
 )
 
@@ -121,18 +124,19 @@ func (b *browser) sound(page string) {
 }
 
 // payloads are texts that would run as a script in a page that does not escape them.
-func payloads() (all []string) {
-	for _, run := range []string{"alert(1)", "alert`1`", "fetch('//x')"} {
-		for _, frame := range []string{
-			`<script>%s</script>`, `"><script>%s</script>`, `'><script>%s</script>`, `</textarea><script>%s</script>`, `</title><script>%s</script>`,
-			`<img src=x onerror=%s>`, `" onfocus=%s autofocus x="`, `' onmouseover='%s`, `<svg/onload=%s>`, `<svg><script>%s</script></svg>`,
-			`javascript:%s`, `JaVaScRiPt:%s`, `data:text/html,<script>%s</script>`, `<a href="javascript:%s">x</a>`, `<iframe srcdoc="<script>%s</script>">`,
-			`</pre><body onload=%s>`, `<!--><script>%s</script>-->`, `]]><script>%s</script>`, `{{%s}}`, `${%s}`, `<math><mi xlink:href="javascript:%s">`,
-			`</button><input onfocus=%s autofocus>`, `<style>@import '%s'</style>`, `&lt;script&gt;%s&lt;/script&gt;`, `&#60;script>%s</script>`,
-			"<scr\nipt>%s</scr\nipt>", `<base href="//x/%s">`, `<form action="//x/%s"><button>`, `<meta http-equiv=refresh content="0;url=javascript:%s">`,
-			`\u003cscript\u003e%s\u003c/script\u003e`, `%%3Cscript%%3E%s%%3C/script%%3E`, `<object data="javascript:%s">`, `</bdi></ol><script>%s</script>`,
-		} {
-			all = append(all, fmt.Sprintf(frame, run))
+func payloads(t *testing.T) (all []string) {
+	t.Helper()
+	content, err := os.ReadFile("testdata/markup.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var frames []string
+	if err := json.Unmarshal(content, &frames); err != nil {
+		t.Fatal(err)
+	}
+	for _, frame := range frames {
+		for _, run := range []string{"alert(1)", "alert`1`", "fetch('//x')"} {
+			all = append(all, strings.ReplaceAll(frame, "%s", run))
 		}
 	}
 	return all
@@ -145,7 +149,7 @@ func TestThePageShowsAttacksAsText(t *testing.T) {
 	b := newBrowser(t, s)
 	s.want(http.StatusCreated, "", "PUT", "/v1/collections/c", `{"threshold":0.5,"ngram":2}`)
 	var near string
-	for i, attack := range payloads() {
+	for i, attack := range payloads(t) {
 		for _, id := range []string{attack, attack + " again"} {
 			doc, err := json.Marshal(map[string]string{"text": attack + pageWords, attack: attack})
 			if err != nil {
@@ -196,6 +200,52 @@ func TestAViewOfThePageHasALinkThatReproducesIt(t *testing.T) {
 		if !strings.Contains(page, mark) {
 			t.Errorf("there is no %s", mark)
 		}
+	}
+}
+
+func TestThePageTellsClusters(t *testing.T) {
+	s := start(t, Config{})
+	b := newBrowser(t, s)
+	s.want(http.StatusCreated, "", "PUT", "/v1/collections/c", `{"threshold":0.5,"ngram":2}`)
+	for i, text := range []string{"", " and so on", " and so on and on", " for ever"} {
+		s.want(http.StatusOK, "", "PUT", "/v1/collections/c/documents/"+string("abcd"[i]), `{"text":"the road is open for cars with chains`+text+`"}`)
+	}
+	for i := range 3 {
+		s.want(http.StatusOK, "", "POST", "/v1/collections/c/check", fmt.Sprintf(`{"id":"e%d","text":"the road is open for cars with chains"}`, i))
+	}
+	s.want(http.StatusOK, "", "POST", "/v1/collections/c/documents", `{"id":"f","text":"the road is open for cars with chains"}`)
+	cells := func(page string) string { return strings.Join(strings.Fields(tags.ReplaceAllString(page, " ")), " ") }
+	page, _ := b.get(http.StatusOK, b.url+"/?collection=c")
+	if text := cells(page); !strings.Contains(text, "weakest link a 5 1.0000 1.0000") {
+		t.Errorf("repeated: %s", text)
+	}
+	// b and c share 10 of 12 pairs of words, b and d 7 of 12, c and d 7 of 14; a is like d most.
+	for least, want := range map[string]string{"0.5": "d 3 0.6389 0.5833", "0.58": "d 3 0.7083 0.5833"} {
+		page, _ = b.get(http.StatusOK, b.url+"/?collection=c&id=a&threshold="+least)
+		if text := cells(page); !strings.Contains(text, "weakest link "+want) {
+			t.Errorf("above %s: %s", least, text)
+		}
+	}
+	if page, _ = b.get(http.StatusOK, b.url+"/?collection=c&id=a&threshold=0.6"); strings.Contains(page, "weakest link") {
+		t.Error("b and d are no cluster above 0.6")
+	}
+}
+
+var tags = regexp.MustCompile(`<[^>]*>`)
+
+// What comes often is kept however many other documents have a duplicate each.
+func TestTheMostRepeatedDocumentsAreNotForgotten(t *testing.T) {
+	var r repeats
+	for i := range 5 * mostRepeats {
+		r.add(&index.Verdict{Of: fmt.Append(nil, "rare ", i), Similarity: 0.5})
+		if i%100 == 0 {
+			r.add(&index.Verdict{Of: []byte("often"), Similarity: 1 - float64(i%200)/400})
+			r.add(&index.Verdict{Of: []byte("new"), New: true})
+		}
+	}
+	first := r.first(3)
+	if o := first[0]; o.id != "often" || o.duplicates != 205 || o.least != 0.75 || first[1].duplicates != 1 || len(r.of) > mostRepeats {
+		t.Errorf("%+v of %d", first, len(r.of))
 	}
 }
 

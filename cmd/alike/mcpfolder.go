@@ -1,10 +1,8 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"time"
 
@@ -88,8 +86,7 @@ func (c *openFolder) Clusters(ctx context.Context, threshold float64) ([]mcpserv
 	config.Signatures, config.Decide = dedup.OfShingles{Options: c.features}, dedup.Similarity{Threshold: threshold}
 	config.OnSkip = nil
 	number, ids := map[string]uint32{}, []string{}
-	var edges []cluster.Edge
-	var similarities []float64
+	var links []cluster.Link
 	_, err := alike.Pairs(ctx, config, func(p alike.Pair) error {
 		var e [2]uint32
 		for i, id := range []string{string(p.A), string(p.B)} {
@@ -100,35 +97,19 @@ func (c *openFolder) Clusters(ctx context.Context, threshold float64) ([]mcpserv
 			}
 			e[i] = n
 		}
-		edges, similarities = append(edges, cluster.Edge{A: e[0], B: e[1]}), append(similarities, p.Similarity)
+		links = append(links, cluster.Link{Edge: cluster.Edge{A: e[0], B: e[1]}, Similarity: p.Similarity})
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return clustersOf(ids, edges, similarities), nil
-}
-
-// clustersOf groups documents that edges connect, the largest group first.
-func clustersOf(ids []string, edges []cluster.Edge, similarities []float64) []mcpserver.Cluster {
-	labels := cluster.Components(len(ids), edges)
-	groups := map[uint32]*mcpserver.Cluster{}
-	for i, label := range labels {
-		if groups[label] == nil {
-			groups[label] = &mcpserver.Cluster{Least: 1}
-		}
-		groups[label].IDs = append(groups[label].IDs, ids[i])
-	}
-	for i, e := range edges {
-		g := groups[labels[e.A]]
-		g.Least = min(g.Least, similarities[i])
-	}
 	var all []mcpserver.Cluster
-	for i, label := range labels {
-		if uint32(i) == label {
-			all = append(all, *groups[label])
+	for _, g := range cluster.Groups(len(ids), links) {
+		c := mcpserver.Cluster{Weakest: g.Weakest.Similarity}
+		for _, d := range g.Members {
+			c.IDs = append(c.IDs, ids[d])
 		}
+		all = append(all, c)
 	}
-	slices.SortStableFunc(all, func(a, b mcpserver.Cluster) int { return cmp.Compare(len(b.IDs), len(a.IDs)) })
-	return all
+	return all, nil
 }
