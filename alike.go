@@ -71,3 +71,12 @@ func MakePlan(ctx context.Context, config Config) (*Plan, error) {
 func Pairs(ctx context.Context, config Config, emit func(Pair) error) (*Summary, error) {
 	return dedup.Pairs(ctx, config, emit)
 }
+
+// Passages say what CutPassages cuts.
+type Passages = dedup.Passages
+
+// CutPassages cuts lines, sentences, paragraphs or runs of words that stand in an earlier document out of the documents of
+// config.Inputs. See dedup.CutPassages.
+func CutPassages(ctx context.Context, config Config, passages Passages) (*Summary, error) {
+	return dedup.CutPassages(ctx, config, passages)
+}

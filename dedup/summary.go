@@ -52,6 +52,8 @@ type Summary struct {
 	Sample          int     `json:"sample,omitempty"` // with containment, features of each document that are looked for in others
 	ExpectedRecall  float64 `json:"expected_recall"`  // at the threshold
 
+	Passages *PassageCounts `json:"passages,omitempty"` // of CutPassages; then Kept are all that could be used
+
 	Stages          []Stage `json:"stages"`
 	Seconds         float64 `json:"seconds"`
 	PeakMemoryBytes int64   `json:"peak_memory_bytes"` // resident; 0 where the system does not report it

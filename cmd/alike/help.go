@@ -25,6 +25,7 @@ var topics = []topic{
 	{name: "output", title: "What is written, and where", flags: "output results ids-only keep cluster no-sync json hex passages shared summary pairs:clusters join:with duplicates tag tag-prefix plot add id html"},
 	{name: "input", title: "What is read", flags: "format text-field id-field left-id right-id time-field max-record on-error skipped against with among check:index mcp:index against-links fingerprints header eval:clusters"},
 	{name: "similarity", title: "What is alike, and how it is found", flags: "recipe measure threshold wrong precision examples ask match top distance recall candidates within verify hashes tune:bits bands rows min-bands bucket-cap scheme seed min-similarity"},
+	{name: "units", title: "What is cut out of texts", flags: "unit min-tokens min-count code found-only"},
 	{name: "text", title: "How text becomes shingles", flags: "ngram tokens normalize fold strip-diacritics stop-words min-token-length repetitions"},
 	{name: "records", title: "Records of tables", flags: "records accept field source unique entities known changes verdicts idf join:repetitions config save-config model pairs:top probability truth audit audit-labels explain explain-pairs verbose"},
 	{name: "index", title: "Indexes", flags: "index build:keep columns containment keys build:verbose"},
@@ -43,6 +44,7 @@ const presetsTopic = "presets"
 var common = map[string]string{
 	"dedup":       "output keep against index ids-only json format text-field id-field recipe threshold ngram records work memory quiet",
 	"pairs":       "output json with format text-field id-field recipe measure threshold ngram tokens records field work memory quiet",
+	"passages":    "output unit min-tokens min-count code found-only json format text-field id-field on-error skipped threads memory quiet",
 	"join":        "output with json left-id right-id against-links threshold precision match field model probability truth explain memory quiet",
 	"entities":    "output json unique known id-field field precision threshold model summary explain format on-error memory quiet",
 	"stream":      "duplicates tag format text-field id-field time-field threshold scheme distance ngram window late state memory metrics quiet",

@@ -40,6 +40,11 @@ func (f *inputFlags) add(flags *pflag.FlagSet) {
 	f.addReading(flags)
 	flags.StringVar(&f.work, "work", "", "`folder` for data that go to disk; after a kill the same command continues from there (default: a temporary one)")
 	flags.BoolVar(&f.fresh, "fresh", false, "start over, whatever the --work folder holds")
+	f.addReports(flags)
+}
+
+// addReports adds the flags that say what is told about a run.
+func (f *inputFlags) addReports(flags *pflag.FlagSet) {
 	flags.StringVar(&f.timings, "timings", "", "write the time of every stage, and of its slowest thread, to this CSV `file`, and a table to standard error")
 	f.progress = choose(progressText, progressJSON)
 	flags.Var(&f.progress, "progress", "standard error while it runs: text for people, or json for programs, an object a line (progress, skip, notice, summary)")

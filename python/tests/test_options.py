@@ -18,6 +18,7 @@ from alike._options import (
     IndexOptions,
     MatchOptions,
     PairsOptions,
+    PassagesOptions,
     QueryOptions,
     SketchOptions,
     StreamOptions,
@@ -51,6 +52,7 @@ def flags(name: str) -> dict[str, tuple[str, str | None, str | None]]:
     [
         ("dedup", DedupOptions),
         ("pairs", PairsOptions),
+        ("passages", PassagesOptions),
         ("sketch", SketchOptions),
         ("compare", CompareOptions),
         ("join", TableOptions),

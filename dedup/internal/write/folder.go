@@ -33,6 +33,8 @@ const (
 	RemovedFile  = "removed.csv"
 	ClustersFile = "clusters.csv"
 	ReportFile   = "report.html"
+	FoundFile    = "found.csv"
+	LittleFile   = "little.csv"
 	SummaryFile  = "summary.json"
 )
 
@@ -50,6 +52,8 @@ const (
 // file of records is uploaded and removed as soon as it is complete, so that the disk need not hold
 // all of them.
 type Folder struct {
+	Needs []string // names that every run of its kind has
+
 	fs      vfs.FS
 	path    string         // the folder with the staging folder
 	remote  *remote.Prefix // nil: the output is path
@@ -62,7 +66,7 @@ type Folder struct {
 
 // Open returns the output of a run. It makes nothing yet: inputs that are globs must not find it.
 func Open(ctx context.Context, fs vfs.FS, name string, c corpus.Options) (*Folder, error) {
-	o := &Folder{fs: fs, path: bucketurl.LocalPath(name)}
+	o := &Folder{fs: fs, path: bucketurl.LocalPath(name), Needs: []string{RemovedFile, ClustersFile, SummaryFile}}
 	if !bucketurl.Is(name) {
 		return o, nil
 	}
@@ -108,7 +112,7 @@ func (o *Folder) name() string {
 }
 
 // outputNames are the names that a run may put into its output folder, in this order.
-var outputNames = []string{KeptFolder, KeptList, KeptIDsFile, RemovedFile, ClustersFile, ReportFile, SummaryFile}
+var outputNames = []string{KeptFolder, KeptList, KeptIDsFile, RemovedFile, ClustersFile, ReportFile, FoundFile, LittleFile, SummaryFile}
 
 // OwnedNames returns the names of everything that a run makes in its output folder.
 func OwnedNames() []string { return append(slices.Clone(outputNames), StagingFolder, StagingLock) }
@@ -324,7 +328,7 @@ func (o *Folder) move(name string) error {
 	if !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	if name == KeptFolder || name == KeptList || name == KeptIDsFile || name == ReportFile { // not every run has them
+	if !slices.Contains(o.Needs, name) {
 		return nil
 	}
 	if _, err := o.fs.Stat(place); err != nil {

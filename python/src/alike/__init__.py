@@ -5,6 +5,7 @@
     tagged = alike.tag(frame)            # all rows, with cluster, duplicate_of and similarity
     for item in alike.stream(items): …   # the items that are like none before them, one by one
     found = alike.pairs(frame)           # every pair of similar rows: a, b, similarity
+    alike.passages("crawl/", output="clean", unit="line")  # repeated lines are cut out of files
     alike.compare(text, other).passages  # what two texts share, and where
     alike.sketch(frame)                  # MinHash signatures
     alike.join(frame, other)             # the records of two tables that belong together
@@ -28,6 +29,7 @@ from ._index import Index
 from ._items import Entity, Fingerprint, Link, Match, Pair, RecordPair, SharedPair, Tag
 from ._join import join
 from ._matcher import Matcher, match
+from ._passages import passages
 from ._progress import Progress
 from ._stream import stream
 from ._tag import tag
@@ -64,6 +66,7 @@ __all__ = [
     "join",
     "match",
     "pairs",
+    "passages",
     "sketch",
     "stream",
     "tag",

@@ -72,6 +72,18 @@ class InputOptions(ReadingOptions, total=False):
     timings: Path
 
 
+class PassagesOptions(ReadingOptions, total=False):
+    """What to cut out of texts."""
+
+    timings: Path
+    unit: Literal["line", "sentence", "paragraph", "substring"]
+    min_tokens: int
+    min_count: int
+    keep: Literal["first"]
+    code: bool
+    found_only: bool
+
+
 class SearchOptions(TypedDict, total=False):
     """Which pairs are wanted."""
 
@@ -317,6 +329,11 @@ DEFAULTS: Mapping[str, Any] = {
     "memory": None,
     "work": None,
     "fresh": False,
+    "unit": None,
+    "min_tokens": 0,
+    "min_count": 2,
+    "code": False,
+    "found_only": False,
     "timings": None,
     "quiet": False,
     "preset": None,

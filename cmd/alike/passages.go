@@ -1,0 +1,130 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/alike-dev/alike"
+	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/internal/fault"
+)
+
+const passagesHelp = `Keep a repeated line, sentence, paragraph or run of words in the first document
+that has it, and cut it out of all others.
+
+Units are compared by their words: case, spaces and punctuation do not count. What
+repeats inside the first document stays there. --unit substring cuts any run of words
+that stands in an earlier document, from --min-tokens on. Code fences and rows of
+tables stay unless --code is given.
+
+The output folder has kept/, the documents in the files, formats and compressions of the
+inputs, where every byte stays but those of what is cut; found.csv, what was cut and where
+it stands first (document,start,end,first_document,first_start, bytes of the text);
+little.csv, documents of which fewer than 50 words are left; and summary.json, written
+last. A document of which nothing is left keeps its record, with an empty text. With
+--found-only nothing is cut.`
+
+const passagesExamples = `  alike passages crawl/ -o clean/ --unit line --min-count 10
+  alike passages mails.jsonl -o clean/ --unit paragraph
+  alike passages corpus-*.jsonl.zst -o found/ --unit substring --found-only`
+
+// passagesFlags are the flags of passages.
+type passagesFlags struct {
+	input  inputFlags
+	unit   choice
+	keep   choice
+	output string
+	noSync bool
+	what   alike.Passages
+}
+
+func (f *passagesFlags) add(flags *pflag.FlagSet) {
+	flags.StringVarP(&f.output, "output", "o", "", "`folder` for the output; must not exist or be empty")
+	f.unit = choose(dedup.Units...)
+	f.unit.value = ""
+	flags.Var(&f.unit, "unit", "what is compared and cut: line, sentence, paragraph or substring (runs of words)")
+	flags.IntVar(&f.what.MinTokens, "min-tokens", 0, "least number of words of a unit (default: line 3, sentence 5, paragraph 8, substring 50)")
+	flags.IntVar(&f.what.MinCount, "min-count", 2, "least number of documents that have a unit")
+	f.keep = choose("first")
+	flags.Var(&f.keep, "keep", "which document keeps a unit: first")
+	flags.BoolVar(&f.what.Code, "code", false, "cut code fences and rows of tables too")
+	flags.BoolVar(&f.what.FoundOnly, "found-only", false, "write found.csv, and cut nothing")
+	flags.BoolVar(&f.noSync, "no-sync", false, "do not wait until the output is on disk: done sooner, but lost or damaged if the power fails within seconds")
+	f.input.addReading(flags)
+	f.input.addReports(flags)
+}
+
+func newPassages() *cobra.Command {
+	var flags passagesFlags
+	cmd := &cobra.Command{
+		Use:     "passages INPUT... -o DIR --unit UNIT",
+		Short:   "Cut out of texts what stands in earlier ones",
+		Long:    passagesHelp,
+		Example: passagesExamples,
+		Args:    inputs,
+		RunE:    flags.run,
+	}
+	flags.add(cmd.Flags())
+	cmd.Flags().SortFlags = false // in the order of the work
+	completeChoices(cmd)
+	return cmd
+}
+
+func (f *passagesFlags) run(cmd *cobra.Command, args []string) error {
+	switch {
+	case f.output == "":
+		return usagef("-o DIR is missing: name a folder for the output")
+	case f.unit.value == "":
+		return usagef("--unit is missing: say what to compare and cut: line, sentence, paragraph or substring")
+	case cmd.Flags().Changed("min-tokens") && f.what.MinTokens < 1:
+		return usagef("--min-tokens is %d: take 1 or more", f.what.MinTokens)
+	case f.what.MinCount < 2:
+		return usagef("--min-count is %d: take 2 or more", f.what.MinCount)
+	}
+	c := alike.Config{Inputs: args, Output: f.output}
+	if err := f.input.apply(&c); err != nil {
+		return err
+	}
+	useObjects(cmd, &c.Corpus)
+	if f.noSync {
+		c.Work = dedup.Unsynced{}
+	}
+	if f.input.json {
+		c.Outputs = append(c.Outputs, "-")
+	}
+	f.what.Unit = dedup.Unit(f.unit.value)
+	done := f.input.follow(cmd, &c)
+	summary, err := alike.CutPassages(cmd.Context(), c, f.what)
+	if err := done(err); err != nil {
+		return err
+	}
+	if err := f.print(cmd, summary); err != nil {
+		return err
+	}
+	return f.input.finish(cmd, summary)
+}
+
+// print prints the summary: as JSON on standard output when asked for, otherwise in words on standard error.
+func (f *passagesFlags) print(cmd *cobra.Command, s *alike.Summary) error {
+	if f.input.json {
+		return printJSON(cmd, s)
+	}
+	if !f.input.talks() {
+		return nil
+	}
+	p, stderr := s.Passages, cmd.ErrOrStderr()
+	verb := "cut out"
+	if f.what.FoundOnly {
+		verb = "found"
+	}
+	fmt.Fprintf(stderr, "%s read, %s skipped: %s %s of %s, %s of text\n", count(s.Read, "document"), humanize.Comma(s.Skipped),
+		count(p.Found, "passage"), verb, humanize.Comma(p.Changed), humanize.IBytes(uint64(p.Bytes)))
+	if p.Little > 0 {
+		fmt.Fprintf(stderr, "fewer than 50 words are left of %s, none of %s: see little.csv\n", count(p.Little, "document"), humanize.Comma(p.Emptied))
+	}
+	fmt.Fprintf(stderr, "output in %s after %s\n", fault.Shown(f.output), describeCost(s))
+	return nil
+}

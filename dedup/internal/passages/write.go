@@ -1,0 +1,304 @@
+package passages
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"slices"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/inorder"
+	"github.com/alike-dev/alike/dedup/internal/write"
+	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/splice"
+)
+
+// Little is the number of words below which a document that was cut is left with too little.
+const Little = 50
+
+// Counts are the numbers of what goes.
+type Counts struct {
+	Changed int64 // documents out of which something goes
+	Emptied int64 // of them, those of which no word stays
+	Little  int64 // of them, those with fewer than Little words, emptied ones too
+	Rows    int64
+	Bytes   int64 // of the texts, that go
+}
+
+// Rows are those of found.csv, in order, without names.
+type Rows struct {
+	rows   *Store
+	little *Store          // documents left with too little: number and words, 4 bytes each
+	asked  *extsort.Sorted // of substrings, document and row (32 bits each) → token
+	Counts
+}
+
+// Close releases them.
+func (r *Rows) Close(j *Job) error {
+	return errors.Join(r.rows.Close(), r.little.Close(), j.Space.ReleaseAll(r.asked))
+}
+
+const rowBytes = 5 * 4 // document, start, end, first document, place there
+
+// writing is the work on one block.
+type writing struct {
+	parser         *corpus.Parser
+	cutter         *Cutter
+	firsts, places []extsort.Entry
+	sources        map[uint64]Source
+	field          []byte // the name of the text
+	column         int    // of it, in tables
+	out            []byte
+	decoded, cut   []byte
+	rows           []byte
+	little         []byte
+	counts         Counts
+	spans          []splice.Span
+}
+
+// Write finds what goes of each document and, if out is not nil, writes all documents without it. The caller closes the
+// rows.
+func Write(ctx context.Context, j *Job, d *Documents, g *Groups, out *write.Folder) (r *Rows, err error) {
+	share := int(j.Space.Share(16))
+	r = &Rows{rows: &Store{Space: j.Space, Name: "rows", Most: share}, little: &Store{Space: j.Space, Name: "little", Most: share}}
+	firsts, places := &asked{reader: g.Firsts.Reader(), shift: 32}, &asked{reader: g.places.Reader(), shift: 32}
+	defer func() { err = errors.Join(err, firsts.close(), places.close()) }()
+	workers := make([]*writing, j.Space.Threads)
+	for i := range workers {
+		workers[i] = &writing{parser: corpus.NewParser(j.Corpus), cutter: NewCutter(j.Cut), field: []byte(textField(&j.Corpus)), sources: map[uint64]Source{}}
+	}
+	files := &outputs{j: j, d: d, to: out}
+	defer func() { files.abort() }()
+	r.asked, err = j.Space.Sorted(ctx, j.Space.Sorting("asked", 8, 0), func(to *extsort.Appender) error {
+		return inorder.Each(ctx, j.order(), inorder.Steps{
+			Take: func(worker int, b *inorder.Block) error {
+				w := workers[worker]
+				if w.firsts, w.places = w.firsts[:0], w.places[:0]; !b.End {
+					_, end := d.block(b.At, b.Seq)
+					w.firsts, w.places = firsts.upTo(w.firsts, end), places.upTo(w.places, end)
+				}
+				return errors.Join(firsts.reader.Err(), places.reader.Err())
+			},
+			Work: func(worker int, b *inorder.Block) error {
+				return workers[worker].work(j, d, b, firsts, places, out != nil)
+			},
+			Commit: func(worker int, b *inorder.Block) error {
+				w := workers[worker]
+				if err := files.write(ctx, b, w.out); err != nil {
+					return err
+				}
+				j.Progress.Advance(0, int64(len(b.Data())))
+				return r.add(j, w, to)
+			},
+		})
+	})
+	if _, left := firsts.next(); left && err == nil {
+		err = corpus.ErrChanged
+	}
+	return r, err
+}
+
+// work finds what goes of the documents of a block.
+func (w *writing) work(j *Job, d *Documents, b *inorder.Block, firsts, places *asked, kept bool) error {
+	w.out, w.rows, w.little, w.counts = w.out[:0], w.rows[:0], w.little[:0], Counts{}
+	if b.End {
+		return nil
+	}
+	doc, end := d.block(b.At, b.Seq)
+	ofFirsts, ofPlaces := w.firsts, w.places
+	if w.column = slices.Index(b.File.Columns(), string(w.field)); !kept && len(ofFirsts) == 0 {
+		return nil
+	}
+	var record corpus.Record
+	for w.parser.Start(b.File, &b.Block); w.parser.Next(&record); doc++ {
+		if record.Err != nil {
+			doc--
+			continue
+		}
+		var own, at []extsort.Entry
+		own, ofFirsts = firsts.of(ofFirsts, doc)
+		at, ofPlaces = places.of(ofPlaces, doc)
+		var cuts []Cut
+		if len(own) > 0 {
+			clear(w.sources)
+			for _, e := range own {
+				w.sources[e.Value] = Source{Document: uint32(e.Key)}
+			}
+			for _, e := range at {
+				s := w.sources[e.Value]
+				s.At = uint32(e.Key)
+				w.sources[e.Value] = s
+			}
+			cuts = w.find(doc, &record)
+		}
+		if kept {
+			w.put(b, &record, cuts)
+		}
+	}
+	w.parser.Trim()
+	w.cutter.Trim()
+	if doc != end {
+		return corpus.ErrChanged
+	}
+	return nil
+}
+
+func textField(o *corpus.Options) string {
+	if o.TextField == "" {
+		return "text"
+	}
+	return o.TextField
+}
+
+// find finds what goes of a document, and adds its rows.
+func (w *writing) find(doc uint32, record *corpus.Record) []Cut {
+	text := record.Text
+	cuts, rows := w.cutter.Find(text, w.cutter.Pieces(text), func(key uint64) (Source, bool) {
+		s, ok := w.sources[key]
+		return s, ok
+	})
+	if len(cuts) == 0 {
+		return nil
+	}
+	inFile := placesOf(record)
+	for _, r := range rows {
+		for _, n := range [...]uint32{doc, uint32(inFile(r.Start)), uint32(inFile(r.End)), r.Source.Document, r.Source.At} {
+			w.rows = binary.LittleEndian.AppendUint32(w.rows, n)
+		}
+	}
+	w.spans = w.spans[:0]
+	for _, c := range cuts {
+		w.spans = append(w.spans, splice.Span(c))
+		w.counts.Bytes += int64(c.End - c.Start)
+	}
+	w.cut = splice.Cut(w.cut[:0], text, w.spans)
+	w.cutter.hashes = w.cutter.words.AppendHashes(w.cutter.hashes[:0], w.cut)
+	words := len(w.cutter.hashes)
+	w.counts.Changed++
+	w.counts.Rows += int64(len(rows))
+	if words == 0 {
+		w.counts.Emptied++
+	}
+	if words < Little {
+		w.counts.Little++
+		w.little = binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(w.little, doc), uint32(words))
+	}
+	return cuts
+}
+
+// placesOf returns where bytes of a text stand: in the file, if the text is all of it.
+func placesOf(record *corpus.Record) func(at int) int {
+	if record.Encoding.Len() == 0 {
+		return func(at int) int { return at }
+	}
+	return record.Encoding.Places(record.Text).InFile
+}
+
+// put appends a record without what goes.
+func (w *writing) put(b *inorder.Block, record *corpus.Record, cuts []Cut) {
+	raw := record.Raw
+	if len(cuts) == 0 {
+		w.out = append(w.out, raw...)
+		return
+	}
+	source := b.File.Source()
+	encoding := b.File.Encoding()
+	switch source.Format {
+	case corpus.Text:
+		inFile := placesOf(record)
+		spans := make([]splice.Span, len(w.spans))
+		for i, s := range w.spans {
+			spans[i] = splice.Span{Start: inFile(s.Start), End: inFile(s.End)}
+		}
+		w.out = splice.Cut(w.out, raw, spans)
+		return
+	}
+	if encoding.Wide() {
+		w.decoded = encoding.Append(w.decoded[:0], raw)
+		raw = w.decoded
+	}
+	from := len(w.out)
+	switch source.Format {
+	case corpus.JSONL:
+		w.out = splice.Object(w.out, raw, w.field, w.spans)
+	case corpus.Lines:
+		mark := 0
+		if len(raw) >= 3 && string(raw[:3]) == "\xef\xbb\xbf" {
+			mark = 3
+		}
+		w.out = append(w.out, raw[:mark]...)
+		w.out = splice.Cut(w.out, raw[mark:], w.spans)
+	default:
+		w.out = splice.Row(w.out, raw, w.column, b.File.Comma(), w.spans)
+	}
+	if encoding.Wide() {
+		w.decoded = append(w.decoded[:0], w.out[from:]...)
+		w.out = encoding.AppendBack(w.out[:from], w.decoded)
+	}
+}
+
+// add adds what a worker has found in a block.
+func (r *Rows) add(j *Job, w *writing, to *extsort.Appender) error {
+	if j.Cut.Unit == Substring {
+		for i := 0; i < len(w.rows); i += rowBytes {
+			first, token := binary.LittleEndian.Uint32(w.rows[i+12:]), binary.LittleEndian.Uint32(w.rows[i+16:])
+			row := r.rows.Len()/rowBytes + int64(i/rowBytes)
+			if row > 1<<32-1 {
+				return errors.New("more than 2^32 passages: take a part of the input")
+			}
+			if err := to.Add(uint64(first)<<32|uint64(row), uint64(token)); err != nil {
+				return err
+			}
+		}
+	}
+	r.Changed += w.counts.Changed
+	r.Emptied += w.counts.Emptied
+	r.Little += w.counts.Little
+	r.Counts.Rows += w.counts.Rows
+	r.Bytes += w.counts.Bytes
+	return errors.Join(r.rows.Append(w.rows), r.little.Append(w.little))
+}
+
+// outputs writes the files of kept/, one after the other.
+type outputs struct {
+	j  *Job
+	d  *Documents
+	to *write.Folder // nil: nothing is written
+	w  *corpus.Writer
+}
+
+func (o *outputs) write(ctx context.Context, b *inorder.Block, records []byte) error {
+	if o.to == nil || b.File == nil {
+		return nil
+	}
+	source := &o.j.Sources[b.At]
+	if o.w == nil {
+		if b.End && b.Err != nil && len(o.d.files[b.At].ends) == 0 {
+			return nil // nothing of it could be read
+		}
+		var err error
+		if o.w, err = o.to.CreateKept(source, o.j.Space.Threads, o.j.Space.Share(4)); err != nil {
+			return err
+		}
+		if source.Format != corpus.Text {
+			if _, err := o.w.Write(b.File.Header()); err != nil {
+				return err
+			}
+		}
+	}
+	if _, err := o.w.Write(records); err != nil {
+		return err
+	}
+	if !b.End {
+		return nil
+	}
+	w := o.w
+	o.w = nil
+	return o.to.CommitKept(ctx, source, w)
+}
+
+func (o *outputs) abort() {
+	if o.w != nil {
+		o.w.Abort()
+	}
+}

@@ -1,0 +1,197 @@
+package dedup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/passages"
+	"github.com/alike-dev/alike/dedup/internal/write"
+	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/text"
+)
+
+// Unit is what CutPassages compares and cuts.
+type Unit = passages.Unit
+
+// The units. Their words are compared: normalised, folded, without what stands between them.
+const (
+	// UnitLine is a line. Lines end with LF, CRLF, CR, NEL, U+2028 and U+2029, and take their end with them.
+	UnitLine = passages.Line
+	// UnitSentence is a sentence by UAX #29, which takes the space behind it. The lines of a paragraph are joined, except
+	// for headings and items of lists, which are units of their own, and for lines of Thai and Lao.
+	UnitSentence = passages.Sentence
+	// UnitParagraph is the lines between lines of white space, none of which stands in a code fence.
+	UnitParagraph = passages.Paragraph
+	// UnitSubstring is any run of tokens. A token goes if it lies in a window of the least number of tokens that stands
+	// first in an earlier document. What is cut begins and ends with a token, splits no character and joins no letters:
+	// otherwise it is shorter.
+	UnitSubstring = passages.Substring
+)
+
+// Units are all of them.
+var Units = passages.Units
+
+// Passages say what CutPassages cuts.
+type Passages struct {
+	Unit      Unit
+	MinTokens int  // least number of tokens of a unit; 0: by unit 3, 5, 8 and 50
+	MinCount  int  // least number of documents that have it; 0: 2
+	Code      bool // code fences and rows of tables are cut too
+	FoundOnly bool // nothing is cut: no records are written
+}
+
+// PassageCounts are the numbers of a run of CutPassages.
+type PassageCounts struct {
+	Unit      Unit  `json:"unit"`
+	MinTokens int   `json:"min_tokens"`
+	MinCount  int   `json:"min_count"`
+	Found     int64 `json:"found"` // rows of FoundFile
+	Bytes     int64 `json:"bytes"` // of texts, that go
+	Changed   int64 `json:"changed"`
+	Emptied   int64 `json:"emptied"` // of the changed documents, those of which no word stays
+	Little    int64 `json:"little"`  // of the changed documents, those left with fewer than 50 words, which LittleFile names
+}
+
+// Files of CutPassages, beside KeptFolder and SummaryFile.
+const (
+	FoundFile  = write.FoundFile  // document,start,end,first_document,first_start
+	LittleFile = write.LittleFile // document,words
+)
+
+// CutPassages keeps a repeated unit in the first document that has it, where it may repeat, and cuts it out of all others.
+// It writes the documents to config.Output as Run does, also those that are files of their own; all bytes but those of
+// what is cut stay as they are. Of config it uses Inputs, Output, Outputs, Reads, Corpus, Threads, Memory, OnError, OnSkip,
+// OnNotice, Progress and Unsynced.
+//
+// Pieces are compared by 96-bit hashes of their words. The input is read three times, for substrings four times; what
+// exceeds Memory goes to disk, 16 bytes a unit, or a token of substrings, and three times that for what is cut.
+func CutPassages(ctx context.Context, config Config, o Passages) (summary *Summary, err error) {
+	if config.Output == "" {
+		return nil, fmt.Errorf("%w: no output folder", ErrUsage)
+	}
+	s, err := settle(config)
+	if err == nil {
+		err = asUsage(o.settle(s))
+	}
+	if err != nil {
+		return nil, err
+	}
+	out, err := write.Open(ctx, s.fs, s.Output, s.Corpus)
+	if err != nil {
+		return nil, err
+	}
+	out.Needs = []string{FoundFile, LittleFile, SummaryFile}
+	j, in, err := begin(ctx, s, "passages", func() error { return out.CheckEmpty(ctx, false) })
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, j.close(err == nil)) }()
+	if in, err = spool(ctx, j, in); err != nil {
+		return nil, err
+	}
+	sources := write.AllWritten(in.sources)
+	if err := out.Prepare(ctx, j.space, j.log, false, sources); err != nil {
+		return nil, err
+	}
+	defer out.Unlock()
+	if summary, err = cutPassages(ctx, j, in, o, out); err == nil {
+		err = out.WriteLast(summary, nil)
+	}
+	if err == nil {
+		err = out.SyncFolders(sources)
+	}
+	if err == nil {
+		err = out.Publish(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, out.Discard(context.WithoutCancel(ctx)))
+	}
+	return summary, nil
+}
+
+// settle fills in the defaults, and refuses what does not go together.
+func (o *Passages) settle(s *settings) error {
+	if o.MinTokens == 0 {
+		o.MinTokens = o.Unit.Least()
+	}
+	if o.MinCount == 0 {
+		o.MinCount = 2
+	}
+	switch {
+	case o.MinCount < 2:
+		return fmt.Errorf("passages of at least %d documents: take 2 or more", o.MinCount)
+	case s.Folder != "" || s.Known != nil || s.Link != nil || len(s.Against)+len(s.With) > 0 || s.Fingerprints || s.Tags != nil || s.IDsOnly || s.Rarity != nil:
+		return errors.New("passages are cut out of texts alone: no work folder, index, links, references, second side, fingerprints, tags, lists of ids or weights")
+	}
+	return o.cut().Validate()
+}
+
+func (o *Passages) cut() passages.Options {
+	return passages.Options{Unit: o.Unit, Tokens: o.MinTokens, Code: o.Code}
+}
+
+// cutPassages does the work, everything except the summary.
+func cutPassages(ctx context.Context, j *job, in *inputs, o Passages, out *write.Folder) (summary *Summary, err error) {
+	for _, s := range in.sources {
+		if s.Format == corpus.Parquet && !o.FoundOnly {
+			return nil, setting.Errorf("%s is a Parquet file, out of whose texts nothing can be cut yet: list passages only, or make JSONL of it", s.Label())
+		}
+	}
+	p := &passages.Job{
+		Cut: o.cut(), Least: o.MinCount, Sources: in.sources, Corpus: j.Corpus, Space: j.space, Progress: j.Progress,
+		Problem: func(problem *corpus.Problem) error { return j.account.skip(problem, false) },
+	}
+	var d *passages.Documents
+	var g *passages.Groups
+	err = j.account.stage("read", in.bytes(), func() (items, bytes int64, err error) {
+		if d, g, err = findPassages(ctx, p); err != nil {
+			return 0, 0, err
+		}
+		return d.Count, d.Bytes, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, g.Close(j.space), d.Close()) }()
+	kept := out
+	if o.FoundOnly {
+		kept = nil
+	}
+	var rows *passages.Rows
+	err = j.account.stage("write", in.bytes(), func() (items, bytes int64, err error) {
+		rows, err = passages.Write(ctx, p, d, g, kept)
+		return d.Count, d.Bytes, err
+	})
+	defer func() { err = errors.Join(err, rows.Close(p)) }()
+	if err != nil {
+		return nil, err
+	}
+	err = j.account.stage("list", 0, func() (items, bytes int64, err error) {
+		return rows.Counts.Rows, 0, passages.List(ctx, p, d, rows, out)
+	})
+	a := j.account
+	a.Read, a.Kept, a.TextScheme, a.SketchScheme, a.Verify = d.Count+a.Skipped, d.Count, text.Options{}.String(), "", ""
+	a.Passages = &PassageCounts{
+		Unit: o.Unit, MinTokens: o.MinTokens, MinCount: o.MinCount, Found: rows.Counts.Rows, Bytes: rows.Bytes,
+		Changed: rows.Changed, Emptied: rows.Emptied, Little: rows.Little,
+	}
+	return a.finish(j.space), err
+}
+
+// findPassages finds the pieces that go, and where they stand first.
+func findPassages(ctx context.Context, p *passages.Job) (d *passages.Documents, g *passages.Groups, err error) {
+	pieces, d, err := passages.Read(ctx, p)
+	if err != nil {
+		return d, nil, errors.Join(err, d.Close())
+	}
+	g, gone, err := passages.Group(ctx, p, pieces)
+	if err = errors.Join(err, p.Space.Release(pieces)); err == nil {
+		err = passages.Place(ctx, p, d, g, gone)
+	}
+	if err != nil {
+		err = errors.Join(err, g.Close(p.Space), d.Close())
+	}
+	return d, g, err
+}

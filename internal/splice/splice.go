@@ -1,0 +1,179 @@
+// Package splice cuts spans out of the text of a record without touching the rest of the record's bytes: out of a field
+// of an object of JSON, a cell of CSV or TSV, a line, or a whole file. Escapes of what stays are as they were.
+package splice
+
+import (
+	"bytes"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// A Span is text[Start:End], in bytes of the decoded text.
+type Span struct{ Start, End int }
+
+// Cut appends text without the spans, which are ascending and disjoint.
+func Cut(dst, text []byte, spans []Span) []byte {
+	at := 0
+	for _, s := range spans {
+		dst = append(dst, text[at:s.Start]...)
+		at = s.End
+	}
+	return append(dst, text[at:]...)
+}
+
+// raws appends what raw stands for without the spans. width returns the length of the piece of raw at i, and that of
+// the text that it stands for.
+func raws(dst, raw []byte, spans []Span, width func(i int) (in, out int)) []byte {
+	at := 0 // in the text
+	for i := 0; i < len(raw); {
+		in, out := width(i)
+		for len(spans) > 0 && at >= spans[0].End {
+			spans = spans[1:]
+		}
+		if len(spans) == 0 {
+			return append(dst, raw[i:]...)
+		}
+		if at < spans[0].Start {
+			dst = append(dst, raw[i:i+in]...)
+		}
+		i, at = i+in, at+out
+	}
+	return dst
+}
+
+// Object appends an object of JSON, which is valid, without the spans of its field of that name, a string. Of several
+// fields of the name it is the last one.
+func Object(dst, raw, field []byte, spans []Span) []byte {
+	start, end := value(raw, field)
+	dst = append(dst, raw[:start]...)
+	content := raw[start:end]
+	dst = raws(dst, content, spans, func(i int) (in, out int) {
+		if content[i] != '\\' {
+			return 1, 1
+		}
+		r, n := escape(content[i:])
+		return n, utf8.RuneLen(r)
+	})
+	return append(dst, raw[end:]...)
+}
+
+// value returns the place of the content of the last string with that key in the outermost object, without quotes.
+func value(raw, field []byte) (start, end int) {
+	depth, key := 0, true // the next string is a key, in the outermost object
+	named := false        // the last key was the field
+	for i := 0; i < len(raw); {
+		switch raw[i] {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		case ',':
+			key = true
+		case ':':
+			key = false
+		case '"':
+			stop := i + 1
+			for raw[stop] != '"' {
+				if raw[stop] == '\\' {
+					stop++
+				}
+				stop++
+			}
+			switch content := raw[i+1 : stop]; {
+			case depth != 1:
+			case key:
+				named = equal(content, field)
+			case named:
+				start, end = i+1, stop
+			}
+			i = stop
+		}
+		i++
+	}
+	return start, end
+}
+
+// equal tells whether the content of a string is a name.
+func equal(content, name []byte) bool {
+	if bytes.IndexByte(content, '\\') < 0 {
+		return bytes.Equal(content, name)
+	}
+	var plain []byte
+	for i := 0; i < len(content); {
+		if content[i] != '\\' {
+			plain = append(plain, content[i])
+			i++
+			continue
+		}
+		r, n := escape(content[i:])
+		plain = utf8.AppendRune(plain, r)
+		i += n
+	}
+	return bytes.Equal(plain, name)
+}
+
+// escape decodes the escape at the start of s, which is valid. Half of a surrogate pair is U+FFFD.
+func escape(s []byte) (rune, int) {
+	if s[1] != 'u' {
+		return rune(s[1]), 2 // of which only the length counts: all are of ASCII
+	}
+	r := hex(s[2:6])
+	if !utf16.IsSurrogate(r) {
+		return r, 6
+	}
+	if len(s) >= 12 && s[6] == '\\' && s[7] == 'u' {
+		if both := utf16.DecodeRune(r, hex(s[8:12])); both != utf8.RuneError {
+			return both, 12
+		}
+	}
+	return utf8.RuneError, 6
+}
+
+func hex(digits []byte) rune {
+	r, _ := strconv.ParseUint(string(digits), 16, 32) // the escape is valid
+	return rune(r)
+}
+
+// Row appends a record of a table without the spans of one of its cells. comma separates the cells of CSV; 0: tabs do,
+// without quotes. A row of CSV that would be blank, and so no record, gets quotes.
+func Row(dst, raw []byte, column int, comma byte, spans []Span) []byte {
+	before := len(dst)
+	start, end := cell(raw, column, comma)
+	dst = append(dst, raw[:start]...)
+	content := raw[start:end]
+	if comma == 0 || len(content) == 0 || content[0] != '"' {
+		dst = Cut(dst, content, spans)
+		if comma != 0 && len(dst) == before && len(bytes.Trim(raw[end:], "\r\n")) == 0 {
+			dst = append(dst, `""`...)
+		}
+		return append(dst, raw[end:]...)
+	}
+	inner := content[1 : len(content)-1]
+	dst = raws(append(dst, '"'), inner, spans, func(i int) (in, out int) {
+		if inner[i] == '"' {
+			return 2, 1
+		}
+		return 1, 1
+	})
+	return append(append(dst, '"'), raw[end:]...)
+}
+
+// cell returns the place of a cell of a row that has it, with its quotes.
+func cell(raw []byte, column int, comma byte) (start, end int) {
+	last := len(bytes.TrimSuffix(bytes.TrimSuffix(raw, []byte{'\n'}), []byte{'\r'}))
+	by := comma
+	if by == 0 {
+		by = '\t'
+	}
+	for i := 0; ; i++ {
+		end = start
+		for quotes := false; end < last && (quotes || raw[end] != by); end++ {
+			quotes = quotes != (comma != 0 && raw[end] == '"')
+		}
+		if i == column {
+			return start, end
+		}
+		start = end + 1
+	}
+}
