@@ -92,6 +92,12 @@ func (x *Index) Stats() Stats {
 // Documents returns Stats.Documents in O(1).
 func (x *Index) Documents() int64 { return x.counts.live.Load() }
 
+// Slots returns the smallest slot that is not expired, and that of the next document.
+func (x *Index) Slots() (first, next uint64) {
+	v := x.view.Load()
+	return v.First, v.Next
+}
+
 // Options returns the options of the index, with defaults filled in.
 func (x *Index) Options() Options { return x.options }
 

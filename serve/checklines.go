@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"errors"
 	"strconv"
 
 	"github.com/alike-dev/alike/index"
@@ -11,9 +12,13 @@ type checkWork struct {
 	c      *collection
 	parser *parser
 	batch  *index.Batch
+	source []byte // the lines as they came
 	lines  []checkedLine
 	digest []byte // of the documents' texts, one after the other
+	filter [][]byte
 	one    document
+
+	decided decision
 }
 
 // checkedLine is what is known of a line before it is decided.
@@ -23,13 +28,13 @@ type checkedLine struct {
 }
 
 func (c *collection) newCheckWork() lineWork {
-	return &checkWork{c: c, parser: newParser(c.settings.Fields), batch: c.index.NewCheck()}
+	return &checkWork{c: c, parser: newParser(c.settings.Fields), batch: c.changes.newBatch()}
 }
 
 // prepare implements lineWork.
 func (w *checkWork) prepare(lines []byte) {
 	w.batch.Reset()
-	w.lines, w.digest = w.lines[:0], w.digest[:0]
+	w.source, w.lines, w.digest, w.filter = lines, w.lines[:0], w.digest[:0], w.filter[:0]
 	eachLine(lines, func(line []byte) {
 		var at checkedLine
 		if err := w.parser.document(line, "", &w.one); err != nil {
@@ -37,6 +42,7 @@ func (w *checkWork) prepare(lines []byte) {
 		} else {
 			w.batch.Add(w.one.Document)
 			w.digest = append(w.digest, w.one.Columns[digestColumn]...)
+			w.filter = append(w.filter, w.one.filter)
 			if w.one.evidence {
 				at.evidence = line
 			}
@@ -46,8 +52,26 @@ func (w *checkWork) prepare(lines []byte) {
 }
 
 // decide implements lineWork.
-func (w *checkWork) decide(dst []byte) ([]byte, error) {
-	verdicts, err := w.c.index.Check(w.batch, nil)
+func (w *checkWork) decide() (err error) {
+	w.decided, err = w.c.changes.check(w.batch, w.filter)
+	return err
+}
+
+// answer implements lineWork.
+func (w *checkWork) answer(dst []byte) ([]byte, error) {
+	verdicts, err := w.decided.wait()
+	if errors.Is(err, errSucceeded) {
+		err = w.c.changes.succeeded(func(by *collection) error {
+			again := by.newCheckWork()
+			again.prepare(w.source)
+			if err := again.decide(); err != nil {
+				return err
+			}
+			dst, err = again.answer(dst)
+			return err
+		})
+		return dst, err
+	}
 	if err != nil {
 		return dst, err
 	}
@@ -57,7 +81,7 @@ func (w *checkWork) decide(dst []byte) ([]byte, error) {
 			dst = append(line.problem.line(dst), '\n')
 			continue
 		}
-		if dst, err = w.answer(dst, line, &verdicts[n], w.digest[n*digestSize:(n+1)*digestSize]); err != nil {
+		if dst, err = w.line(dst, line, &verdicts[n], w.digest[n*digestSize:(n+1)*digestSize]); err != nil {
 			return dst, err
 		}
 		n++
@@ -65,8 +89,8 @@ func (w *checkWork) decide(dst []byte) ([]byte, error) {
 	return dst, nil
 }
 
-// answer appends the answer to a line that was decided.
-func (w *checkWork) answer(dst []byte, line checkedLine, v *index.Verdict, digest []byte) ([]byte, error) {
+// line appends the answer to a line that was decided.
+func (w *checkWork) line(dst []byte, line checkedLine, v *index.Verdict, digest []byte) ([]byte, error) {
 	var evidence []byte
 	if line.evidence != nil {
 		if err := w.parser.document(line.evidence, "", &w.one); err != nil {

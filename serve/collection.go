@@ -23,7 +23,8 @@ type collection struct {
 	name     string
 	settings settings
 	index    *index.Index
-	sync     bool // answers wait for the disk
+	changes  changes
+	log      *logPlace // of a collection that replicas share
 	repeats  repeats
 
 	checkers  sync.Pool // of *checker
@@ -33,20 +34,19 @@ type collection struct {
 	users sync.RWMutex // held for reading by requests, for writing by who closes the index
 }
 
-func newCollection(name string, s settings, x *index.Index, sync bool) *collection {
-	c := &collection{name: name, settings: s, index: x, sync: sync}
-	c.checkers.New = func() any { return &checker{parser: newParser(s.Fields), batch: x.NewCheck()} }
+func newCollection(name string, s settings, x *index.Index, by changes) *collection {
+	c := &collection{name: name, settings: s, index: x, changes: by}
+	c.checkers.New = func() any { return &checker{parser: newParser(s.Fields), batch: by.newBatch(), asked: x.NewCheck()} }
 	c.parsers.New = func() any { return newParser(s.Fields) }
 	c.searchers.New = func() any { return x.NewSearcher() }
 	return c
 }
 
-// settle returns when what was written survives what the durability promises.
-func (c *collection) settle() error {
-	if !c.sync {
-		return nil
-	}
-	return c.index.Sync()
+// close closes the index when no request uses it any more.
+func (c *collection) close() error {
+	c.users.Lock()
+	defer c.users.Unlock()
+	return c.index.Close()
 }
 
 // errConflict is the answer to a check of an id that another text has.
@@ -55,7 +55,8 @@ var errConflict = &Problem{Status: http.StatusConflict, Field: idField, Detail: 
 // A checker checks one document after the other. It belongs to one goroutine.
 type checker struct {
 	parser *parser
-	batch  *index.Batch
+	batch  *index.Batch // for what is added
+	asked  *index.Batch // for what is not
 	d      document
 }
 
@@ -66,14 +67,14 @@ func (c *collection) check(dst, body []byte, add bool) (answer []byte, err error
 	if err := k.parser.document(body, "", &k.d); err != nil {
 		return dst, err
 	}
-	b, d := k.batch, &k.d
-	b.Reset()
-	b.Add(d.Document)
-	var verdicts []index.Verdict
-	if add {
-		verdicts, err = c.index.Check(b, nil)
-	} else {
-		verdicts, err = c.index.Ask(b)
+	d := &k.d
+	verdicts, err := c.decide(k, add)
+	if errors.Is(err, errSucceeded) {
+		err = c.changes.succeeded(func(by *collection) error {
+			dst, err = by.check(dst, body, add)
+			return err
+		})
+		return dst, err
 	}
 	if err != nil {
 		return dst, err
@@ -90,9 +91,28 @@ func (c *collection) check(dst, body []byte, add bool) (answer []byte, err error
 	}
 	if add {
 		c.repeats.add(&verdicts[0])
-		err = c.settle()
+		err = c.changes.settle()
 	}
 	return dst, err
+}
+
+// decide decides about the document of a checker.
+func (c *collection) decide(k *checker, add bool) ([]index.Verdict, error) {
+	if !add {
+		if err := c.changes.catchUp(); err != nil {
+			return nil, err
+		}
+		k.asked.Reset()
+		k.asked.Add(k.d.Document)
+		return c.index.Ask(k.asked)
+	}
+	k.batch.Reset()
+	k.batch.Add(k.d.Document)
+	decision, err := c.changes.check(k.batch, [][]byte{k.d.filter})
+	if err != nil {
+		return nil, err
+	}
+	return decision.wait()
 }
 
 // replace adds a document under an id, in place of the one that has it.
@@ -105,26 +125,28 @@ func (c *collection) replace(id string, body []byte) (answer []byte, err error) 
 	}
 	b := c.index.NewBatch()
 	b.Add(d.Document)
-	if err := c.index.Add(b); err != nil {
+	replaced, err := c.changes.put(b, id, d.Columns[digestColumn])
+	if errors.Is(err, errSucceeded) {
+		err = c.changes.succeeded(func(by *collection) error {
+			answer, err = by.replace(id, body)
+			return err
+		})
+		return answer, err
+	}
+	if err != nil {
 		return nil, err
 	}
-	if c.index.Options().Window.Age > 0 {
-		kept, found, err := c.index.Get([]byte(id))
-		if err != nil {
-			return nil, err
-		}
-		if !found || string(kept.Columns[digestColumn]) != string(d.Columns[digestColumn]) {
-			return nil, unprocessable(timeField, "is older than the window, so that the document is not kept")
-		}
-	}
-	answer = strconv.AppendBool([]byte(`{"replaced":`), b.Replaced() > 0)
-	return append(answer, '}', '\n'), c.settle()
+	answer = strconv.AppendBool([]byte(`{"replaced":`), replaced)
+	return append(answer, '}', '\n'), c.changes.settle()
 }
 
 var errNoDocument = &Problem{Status: http.StatusNotFound, Detail: "the collection has no document with this id"}
 
 // get returns a document as it came: id, text if it is kept, and metadata.
 func (c *collection) get(id string) (answer []byte, err error) {
+	if err := c.changes.catchUp(); err != nil {
+		return nil, err
+	}
 	d, found, err := c.index.Get([]byte(id))
 	if err != nil {
 		return nil, err
@@ -151,14 +173,17 @@ func metadata(columns [][]byte) []byte {
 }
 
 func (c *collection) remove(id string) error {
-	n, err := c.index.Delete([]byte(id))
+	n, err := c.changes.remove(id)
+	if errors.Is(err, errSucceeded) {
+		return c.changes.succeeded(func(by *collection) error { return by.remove(id) })
+	}
 	if err != nil {
 		return err
 	}
 	if n == 0 {
 		return errNoDocument
 	}
-	return c.settle()
+	return c.changes.settle()
 }
 
 // found is a match as a search answers it.

@@ -9,6 +9,9 @@ import (
 type collectionCall struct{ *call }
 
 func (c collectionCall) list() error {
+	if err := c.store.machine.catchUp(); err != nil {
+		return err
+	}
 	names := make([]string, 0)
 	for _, name := range c.store.names() {
 		if c.config.Tokens.allow(c.r, Read, name) == nil {
@@ -24,7 +27,7 @@ func (c collectionCall) create() error {
 		if err != nil {
 			return err
 		}
-		made, err := c.store.create(c.r.PathValue("collection"), settings)
+		made, err := c.makeCollection(c.r.PathValue("collection"), settings)
 		if err != nil {
 			return err
 		}
@@ -37,11 +40,14 @@ func (c collectionCall) create() error {
 }
 
 func (c collectionCall) get() error {
+	if err := c.store.machine.catchUp(); err != nil {
+		return err
+	}
 	return c.within(func(of *collection) error { return c.sendJSON(http.StatusOK, of.settings) })
 }
 
 func (c collectionCall) delete() error {
-	if err := c.store.remove(c.r.PathValue("collection")); err != nil {
+	if err := c.removeCollection(c.r.PathValue("collection")); err != nil {
 		return err
 	}
 	c.w.WriteHeader(http.StatusNoContent)
@@ -90,7 +96,7 @@ func (c documentCall) add() error {
 	}
 	return c.within(func(of *collection) error {
 		if kind == ndjson {
-			return streamLines(c.w, c.r, c.lines(), of.newCheckWork, of.settle)
+			return streamLines(c.w, c.r, c.lines(), of.newCheckWork, of.changes.settle)
 		}
 		return c.answerBody(func(body []byte) ([]byte, error) { return of.check(nil, body, true) })
 	})

@@ -34,6 +34,7 @@ const mostID = 1024
 type document struct {
 	index.Document
 	evidence bool
+	filter   []byte // as it is written, nil if there is none
 	meta     []byte
 	values   []byte // memory of the columns but metadata
 }
@@ -135,7 +136,9 @@ func (p *parser) field(name string, v *fastjson.Value, d *document) (err error) 
 		}
 		return nil
 	case filterField:
-		d.Accepts, err = p.filter(v)
+		if d.Accepts, err = p.filter(v); d.Accepts != nil {
+			d.filter = v.MarshalTo(nil)
+		}
 		return err
 	case timeField:
 		if d.Time, err = timeOf(name, v); err != nil {
@@ -237,7 +240,7 @@ func appendComparable(dst []byte, kind fieldKind, name string, v *fastjson.Value
 		if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
 			return dst, unprocessable(name, "takes a number")
 		}
-		return binary.BigEndian.AppendUint64(dst, ordered(n)), nil
+		return binary.BigEndian.AppendUint64(dst, sortable(n)), nil
 	case kindBoolean:
 		b, err := v.Bool()
 		if err != nil {
@@ -256,8 +259,8 @@ func appendComparable(dst []byte, kind fieldKind, name string, v *fastjson.Value
 	}
 }
 
-// ordered returns bits that are ordered as numbers are.
-func ordered(n float64) uint64 {
+// sortable returns bits that are ordered as numbers are.
+func sortable(n float64) uint64 {
 	b := math.Float64bits(n + 0) // −0 is 0
 	if b>>63 == 1 {
 		return ^b

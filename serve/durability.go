@@ -18,10 +18,11 @@ const (
 	// It survives the end of the process; a power failure may lose the last 50 ms, or more if the disk takes so long.
 	Interval Durability = "interval"
 	Memory   Durability = "memory" // it lasts as long as the process
+	Logged   Durability = "log"    // it survives what a majority of the log's servers survives; see Config.Order
 )
 
 // Durabilities are all of them.
-var Durabilities = []Durability{Sync, Interval, Memory}
+var Durabilities = []Durability{Sync, Interval, Memory, Logged}
 
 // syncEvery is how often files of a lazyFS are synced. An answer does not wait for it, so that a power failure loses what
 // came since the last complete sync began: this interval, and the time of a sync.

@@ -28,8 +28,10 @@ type lineBlock struct {
 type lineWork interface {
 	// prepare does what needs no order. It keeps the lines.
 	prepare(lines []byte)
-	// decide appends an answer for each line. It is called in the order of the blocks, one at a time.
-	decide(dst []byte) ([]byte, error)
+	// decide begins to decide about the lines. It is called in the order of the blocks, one at a time.
+	decide() error
+	// answer waits for that, and appends an answer for each line. It is called in the order of the blocks too.
+	answer(dst []byte) ([]byte, error)
 }
 
 const (
@@ -204,7 +206,7 @@ func decideBlocks(ordered, decided chan *lineBlock, stop func()) (err error) {
 			continue // its goroutine had to end
 		}
 		if err = b.err; err == nil {
-			b.out, err = b.work.decide(b.out[:0])
+			err = b.work.decide()
 		}
 		if err != nil {
 			stop()
@@ -216,7 +218,7 @@ func decideBlocks(ordered, decided chan *lineBlock, stop func()) (err error) {
 }
 
 // writeBlocks answers blocks: all that are decided by now wait for the disk once.
-func writeBlocks(w http.ResponseWriter, control *http.ResponseController, limits *Limits, decided, free chan *lineBlock, settle func() error) error {
+func writeBlocks(w http.ResponseWriter, control *http.ResponseController, limits *Limits, decided, free chan *lineBlock, settle func() error) (err error) {
 	for b := range decided {
 		blocks := append(make([]*lineBlock, 0, mostBlocks), b)
 		for more := true; more; {
@@ -227,6 +229,11 @@ func writeBlocks(w http.ResponseWriter, control *http.ResponseController, limits
 				}
 			default:
 				more = false
+			}
+		}
+		for _, b := range blocks {
+			if b.out, err = b.work.answer(b.out[:0]); err != nil {
+				return err
 			}
 		}
 		if err := settle(); err != nil {

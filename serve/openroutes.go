@@ -2,6 +2,7 @@ package serve
 
 import (
 	_ "embed"
+	"errors"
 	"net/http"
 
 	"github.com/alike-dev/alike/recipe"
@@ -16,7 +17,7 @@ func (c probeCall) ready() error {
 	if c.failing.Load() {
 		return errDraining
 	}
-	if err := c.store.ready(); err != nil {
+	if err := errors.Join(c.store.ready(), c.store.machine.ready()); err != nil {
 		return err
 	}
 	return c.send(http.StatusOK, []byte("{\"status\":\"ready\"}\n"))

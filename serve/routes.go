@@ -79,11 +79,17 @@ func (s *Server) routes() *http.ServeMux {
 	return mux
 }
 
+// errNoTables is the answer of replicas: a log has no tables.
+var errNoTables = &Problem{Status: http.StatusNotImplemented, Detail: "replicas share collections and no tables: ask a server without a log"}
+
 // admit answers the request if it has the right to, and there is room for it. A body is not read before.
 func (c *call) admit(route *route) error {
 	name := cmp.Or(c.r.PathValue("collection"), c.r.PathValue("table"))
 	if err := c.config.Tokens.allow(c.r, route.right, name); err != nil {
 		return err
+	}
+	if c.config.Order != nil && c.r.PathValue("table") != "" {
+		return errNoTables
 	}
 	if route.budget == nil {
 		return route.answer(c)

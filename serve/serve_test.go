@@ -615,7 +615,8 @@ func TestBodiesWithAByteOrderMarkAreDecoded(t *testing.T) {
 type brokenWork struct{}
 
 func (brokenWork) prepare([]byte)                    { panic("a bug") }
-func (brokenWork) decide(dst []byte) ([]byte, error) { return dst, nil }
+func (brokenWork) decide() error                     { return nil }
+func (brokenWork) answer(dst []byte) ([]byte, error) { return dst, nil }
 
 func TestABugInTheLinesOfARequestEndsOnlyThatRequest(t *testing.T) {
 	var limits Limits

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/alike-dev/alike/internal/ordered"
 	"github.com/alike-dev/alike/vfs"
 )
 
@@ -29,6 +30,17 @@ type Config struct {
 	Log        *slog.Logger // nil: slog.Default()
 	FS         vfs.FS       // nil: that of the operating system
 	Now        func() time.Time
+
+	// Order, if set, is the log by which replicas share their collections, which are then in memory, and Durability is
+	// Logged. Dir has the snapshots of this replica.
+	Order ordered.Log
+	// Replica is the name of this replica, which no other one has.
+	Replica string
+	// Snapshots is a bucket for snapshots beside Dir; nil: none.
+	Snapshots ordered.Bucket
+
+	rules         []rule // nil: all
+	snapshotBytes int64  // of ordered.Config
 }
 
 // Limits bound what requests may take. A zero field is its default.
@@ -85,23 +97,25 @@ func New(c Config) (*Server, error) {
 	c.Now = orDefault(c.Now, time.Now)
 	c.FS = cmp.Or(c.FS, vfs.OS)
 	c.Log = cmp.Or(c.Log, slog.Default())
-	if c.Dir == "" {
-		c.Durability = cmp.Or(c.Durability, Memory)
+	if err := c.setDurability(); err != nil {
+		return nil, err
 	}
-	c.Durability = cmp.Or(c.Durability, Sync)
-	if (c.Dir == "") != (c.Durability == Memory) {
-		return nil, fmt.Errorf("serve: durability %s: collections are kept in a folder, or in memory without one", c.Durability)
+	dir := c.Dir
+	if c.Order != nil {
+		dir = "" // the collections are in memory
 	}
-	if c.Stateless && c.Dir != "" {
-		return nil, errors.New("serve: a server without collections has no folder for them")
-	}
-	st, err := openStore(c.FS, c.Dir, c.Durability, c.Memory, c.Now)
+	st, err := openStore(c.FS, dir, c.Durability, c.Memory, c.Now)
 	if err != nil {
 		return nil, fmt.Errorf("serve: %w", err)
 	}
-	tables, err := openTables(c.FS, c.Dir)
+	tables, err := openTables(c.FS, dir)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("serve: %w", err), st.close())
+	}
+	if c.Order != nil {
+		if err := startMachine(&c, st); err != nil {
+			return nil, errors.Join(fmt.Errorf("serve: %w", err), st.close())
+		}
 	}
 	s := &Server{config: c, store: st, tables: tables, reads: newBudget(c.Limits.Reads), writes: newBudget(c.Limits.Writes),
 		pages: newBudget(c.Limits.Pages), gate: newGate(),
@@ -116,6 +130,24 @@ func New(c Config) (*Server, error) {
 	}()
 	s.mux, s.http = s.routes(), s.httpServer()
 	return s, nil
+}
+
+// setDurability fills in the durability, and is an error if it contradicts what else is set.
+func (c *Config) setDurability() error {
+	natural := Sync
+	switch {
+	case c.Stateless && (c.Dir != "" || c.Order != nil):
+		return errors.New("serve: a server without collections has no folder and no log for them")
+	case c.Order != nil:
+		natural = Logged
+	case c.Dir == "":
+		natural = Memory
+	}
+	c.Durability = cmp.Or(c.Durability, natural)
+	if fits := c.Durability == natural || natural == Sync && c.Durability == Interval; !fits {
+		return fmt.Errorf("serve: durability %s: collections are kept in a folder, or in memory without one, or by a log", c.Durability)
+	}
+	return nil
 }
 
 func orDefault(f, other func() time.Time) func() time.Time {
@@ -135,6 +167,7 @@ func (s *Server) Drain() {
 // Close closes the collections when no request uses them any more.
 func (s *Server) Close() error {
 	s.Drain()
+	s.store.machine.close()
 	err := s.store.close()
 	s.stopRun()
 	<-s.ended

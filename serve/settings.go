@@ -31,6 +31,7 @@ type settings struct {
 	Containment int             `json:"containment,omitempty"`
 
 	recipe map[string]json.RawMessage // the other fields
+	rule   rule                       // nil: the first
 }
 
 type windowSettings struct {
@@ -292,6 +293,9 @@ func (s *settings) options(now func() time.Time) (o index.Options, err error) {
 	}
 	if o.Columns, err = s.Fields.columns(); err != nil {
 		return o, err
+	}
+	if s.rule != nil {
+		o = s.rule(o)
 	}
 	return o, explained(o.Validate())
 }

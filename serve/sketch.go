@@ -157,7 +157,10 @@ func (w *sketchWork) prepare(lines []byte) {
 }
 
 // decide implements lineWork.
-func (w *sketchWork) decide(dst []byte) ([]byte, error) { return append(dst, w.out...), nil }
+func (w *sketchWork) decide() error { return nil }
+
+// answer implements lineWork.
+func (w *sketchWork) answer(dst []byte) ([]byte, error) { return append(dst, w.out...), nil }
 
 // compareTexts answers {"a", "b", settings of texts and scheme} as alike compare does.
 func compareTexts(body []byte) (answer []byte, err error) {

@@ -41,7 +41,8 @@ type store struct {
 	durability Durability
 	memory     int64 // ceiling of each index; 0: none
 	now        func() time.Time
-	lazy       *lazyFS // with Interval
+	lazy       *lazyFS  // with Interval
+	machine    *machine // of replicas; nil: the process is alone
 
 	changing sync.Mutex // held while collections are made and removed
 	mu       sync.RWMutex
@@ -102,11 +103,11 @@ func (s *store) load(name string) error {
 	if err != nil {
 		return err
 	}
-	return s.open(name, settings, o)
+	return s.open(name, settings, o, nil)
 }
 
 // open opens or makes the index of a collection, and publishes it.
-func (s *store) open(name string, settings settings, o index.Options) (err error) {
+func (s *store) open(name string, settings settings, o index.Options, at *logPlace) (err error) {
 	var x *index.Index
 	if s.dir == "" {
 		x, err = index.New(o)
@@ -116,16 +117,54 @@ func (s *store) open(name string, settings settings, o index.Options) (err error
 	if err != nil {
 		return err
 	}
+	s.put(name, settings, x, at)
+	return nil
+}
+
+// put publishes a collection. at is its place in the log of replicas, nil without.
+func (s *store) put(name string, settings settings, x *index.Index, at *logPlace) {
+	var by changes = &alone{applied{x}, s.durability != Memory}
+	if at != nil {
+		by = &logged{name, at.epoch, x, s.machine}
+	}
+	c := newCollection(name, settings, x, by)
+	c.log = at
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.all[name] = newCollection(name, settings, x, s.durability != Memory)
-	return nil
+	s.all[name] = c
+}
+
+// get returns a collection, nil if there is none. It may be closed.
+func (s *store) get(name string) *collection {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.all[name]
+}
+
+// take removes a collection and returns it, nil if there is none. It is not closed.
+func (s *store) take(name string) *collection {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.all[name]
+	delete(s.all, name)
+	return c
 }
 
 var errNoCollection = &Problem{Status: http.StatusNotFound, Detail: "there is no collection of this name"}
 
 // use returns a collection, which stays open until done is called.
 func (s *store) use(name string) (c *collection, done func(), err error) {
+	c, done, err = s.useNow(name)
+	if err != nil && s.machine != nil { // another replica may have made it
+		if err := s.machine.catchUp(); err != nil {
+			return nil, nil, err
+		}
+		return s.useNow(name)
+	}
+	return c, done, err
+}
+
+func (s *store) useNow(name string) (c *collection, done func(), err error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	c = s.all[name]
@@ -148,17 +187,23 @@ func (s *store) names() []string {
 	return names
 }
 
-// create makes a collection. One that is there with equal settings stays as it is; made is then false.
-func (s *store) create(name string, settings settings) (made bool, err error) {
+// optionsOf returns the options of a collection that may be made.
+func (s *store) optionsOf(name string, settings settings) (o index.Options, err error) {
 	if !collectionName.MatchString(name) {
-		return false, unprocessable("collection", "takes 1 to 63 of a-z, 0-9, _ and -, with a letter or digit first")
+		return o, unprocessable("collection", "takes 1 to 63 of a-z, 0-9, _ and -, with a letter or digit first")
 	}
-	o, err := settings.options(s.now)
+	if o, err = settings.options(s.now); err == nil && s.dir == "" && o.Keys == index.KeysOnDisk {
+		err = unprocessable("keys", "on disk need a server with a folder for data")
+	}
+	return o, err
+}
+
+// create makes a collection. One that is there with equal settings stays as it is; made is then false. at is its place
+// in the log of replicas, nil without.
+func (s *store) create(name string, settings settings, at *logPlace) (made bool, err error) {
+	o, err := s.optionsOf(name, settings)
 	if err != nil {
 		return false, err
-	}
-	if s.dir == "" && o.Keys == index.KeysOnDisk {
-		return false, unprocessable("keys", "on disk need a server with a folder for data")
 	}
 	body, err := json.Marshal(settings)
 	if err != nil {
@@ -166,10 +211,7 @@ func (s *store) create(name string, settings settings) (made bool, err error) {
 	}
 	s.changing.Lock()
 	defer s.changing.Unlock()
-	s.mu.RLock()
-	there := s.all[name]
-	s.mu.RUnlock()
-	if there != nil {
+	if there := s.get(name); there != nil {
 		other, err := json.Marshal(there.settings)
 		if err == nil && string(other) != string(body) {
 			err = &Problem{Status: http.StatusConflict, Detail: "the collection is there with other settings: take another name, or delete it first"}
@@ -177,7 +219,7 @@ func (s *store) create(name string, settings settings) (made bool, err error) {
 		return false, err
 	}
 	if s.dir == "" {
-		return true, s.open(name, settings, o)
+		return true, s.open(name, settings, o, at)
 	}
 	switch err := s.clear(name); {
 	case errors.Is(err, fs.ErrExist) || errors.Is(err, durable.ErrForeign):
@@ -192,7 +234,7 @@ func (s *store) create(name string, settings settings) (made bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	return true, s.open(name, settings, o)
+	return true, s.open(name, settings, o, at)
 }
 
 // clear removes what is left of a collection that was removed.
@@ -243,10 +285,7 @@ func (s *store) owns(folder string) error {
 func (s *store) remove(name string) error {
 	s.changing.Lock()
 	defer s.changing.Unlock()
-	s.mu.Lock()
-	c := s.all[name]
-	delete(s.all, name)
-	s.mu.Unlock()
+	c := s.take(name)
 	if c == nil {
 		return errNoCollection
 	}
@@ -256,9 +295,7 @@ func (s *store) remove(name string) error {
 			err = durable.SyncDir(s.fs, s.dir)
 		}
 	}
-	c.users.Lock()
-	err = errors.Join(err, c.index.Close())
-	c.users.Unlock()
+	err = errors.Join(err, c.close())
 	if err == nil && s.dir != "" {
 		err = s.clear(name)
 	}
@@ -270,9 +307,7 @@ func (s *store) close() (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range s.all {
-		c.users.Lock()
-		err = errors.Join(err, c.index.Close())
-		c.users.Unlock()
+		err = errors.Join(err, c.close())
 	}
 	s.all = map[string]*collection{}
 	return err

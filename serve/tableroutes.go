@@ -270,4 +270,7 @@ func (w *matchWork) prepare(lines []byte) {
 }
 
 // decide implements lineWork.
-func (w *matchWork) decide(dst []byte) ([]byte, error) { return append(dst, w.out...), w.err }
+func (w *matchWork) decide() error { return w.err }
+
+// answer implements lineWork.
+func (w *matchWork) answer(dst []byte) ([]byte, error) { return append(dst, w.out...), nil }

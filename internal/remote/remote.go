@@ -116,6 +116,20 @@ func (p *Prefix) Upload(ctx context.Context, name string, r io.ReaderAt, size in
 	return p.problem(name, p.bucket.Upload(ctx, p.key(name), r, size))
 }
 
+// Download writes the object name to a writer.
+func (p *Prefix) Download(ctx context.Context, name string, to io.Writer) (err error) {
+	o, err := p.bucket.Stat(ctx, p.key(name))
+	if err != nil || o.Size == 0 {
+		return p.problem(name, err)
+	}
+	from, err := p.bucket.Read(ctx, o, 0, o.Size)
+	if err != nil {
+		return p.problem(name, err)
+	}
+	_, err = io.Copy(to, from)
+	return p.problem(name, errors.Join(err, from.Close()))
+}
+
 // Remove removes the object name; a missing object is no error.
 func (p *Prefix) Remove(ctx context.Context, name string) error {
 	return p.problem(name, p.bucket.Remove(ctx, p.key(name)))

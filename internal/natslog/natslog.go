@@ -1,0 +1,249 @@
+// Package natslog is an ordered.Log of a stream of NATS JetStream: entries are confirmed by a majority of its servers.
+//
+// It speaks the API of JetStream by core NATS, since of that the program needs six requests. The stream keeps its files
+// on three servers, and each of them should sync what it has confirmed (sync_interval: always): else entries are lost
+// when a majority loses its power at once.
+//
+// A log is named by a URL: nats://[USER:PASSWORD@]HOST[:PORT][,HOST…][/STREAM][?OPTIONS], or tls://. Options are
+// creds and ca, names of files with credentials and with authorities; and replicas, on how many servers the stream is
+// when it is made: 3.
+package natslog
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/alike-dev/alike/internal/ordered"
+)
+
+// A Log is a connection to a stream. Any number of goroutines use it.
+type Log struct {
+	conn     *nats.Conn
+	stream   string
+	replicas int
+}
+
+var streamName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+// options are what a URL says.
+type options struct {
+	servers   []string
+	stream    string
+	replicas  int
+	creds, ca string
+}
+
+func parse(address string) (o options, err error) {
+	scheme, rest, _ := strings.Cut(address, "://")
+	authority, rest, _ := strings.Cut(rest, "/")
+	if scheme != "nats" && scheme != "tls" || authority == "" || strings.Contains(authority, "?") {
+		return o, errors.New("not the URL of a log: write it as nats://host:4222,host2:4222/stream")
+	}
+	user := ""
+	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
+		user, authority = authority[:at+1], authority[at+1:]
+	}
+	for host := range strings.SplitSeq(authority, ",") {
+		server := scheme + "://" + user + host
+		if u, err := url.Parse(server); err != nil || u.Host == "" {
+			return o, errors.New("not the URL of a log: it has a host without a name")
+		}
+		o.servers = append(o.servers, server)
+	}
+	name, query, _ := strings.Cut(rest, "?")
+	o.stream, o.replicas = "alike", 3
+	if name != "" {
+		o.stream = name
+	}
+	values, err := url.ParseQuery(query)
+	if err != nil || !streamName.MatchString(o.stream) {
+		return o, errors.New("a stream has up to 64 letters, digits, - and _ as its name")
+	}
+	for key := range values {
+		value := values.Get(key)
+		switch key {
+		case "creds":
+			o.creds = value
+		case "ca":
+			o.ca = value
+		case "replicas":
+			if o.replicas, err = strconv.Atoi(value); err != nil || o.replicas < 1 || o.replicas > 5 {
+				return o, errors.New("replicas of a stream are 1 to 5")
+			}
+		default:
+			return o, fmt.Errorf("%q is no option of a log: there are creds, ca and replicas", key)
+		}
+	}
+	return o, nil
+}
+
+// Connect begins to connect to the servers of a URL, and goes on with that until Close.
+func Connect(address, name string) (*Log, error) {
+	o, err := parse(address)
+	if err != nil {
+		return nil, err
+	}
+	with := []nats.Option{
+		nats.Name(name), nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.ReconnectWait(reconnectWait),
+		nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(2), nats.ReconnectBufSize(-1), nats.Timeout(requestLimit),
+	}
+	if o.creds != "" {
+		with = append(with, nats.UserCredentials(o.creds))
+	}
+	if o.ca != "" {
+		with = append(with, nats.RootCAs(o.ca))
+	}
+	conn, err := nats.Connect(strings.Join(o.servers, ","), with...)
+	if err != nil {
+		return nil, err
+	}
+	return &Log{conn, o.stream, o.replicas}, nil
+}
+
+const (
+	reconnectWait = 250 * time.Millisecond
+	pingEvery     = 2 * time.Second
+	requestLimit  = 2 * time.Second
+	heartbeat     = 250 * time.Millisecond
+	silence       = time.Second // without a heartbeat: the consumer is gone
+	forgotten     = time.Minute // when a consumer nobody listens to is removed
+)
+
+// Close ends the connection.
+func (l *Log) Close() { l.conn.Close() }
+
+func (l *Log) subject() string  { return l.stream + ".entries" }
+func (l *Log) question() string { return l.stream + ".questions" }
+
+// apiError is an error of JetStream.
+type apiError struct {
+	Code        int    `json:"err_code"`
+	Description string `json:"description"`
+}
+
+func (e *apiError) Error() string { return "the log's server: " + e.Description }
+
+// Codes of apiError.
+const (
+	codeNoStream = 10059
+	codeInUse    = 10058 // the name is that of a stream with another configuration
+)
+
+// streamInfo is what is used of the answer about a stream.
+type streamInfo struct {
+	State struct {
+		Messages uint64 `json:"messages"`
+		First    uint64 `json:"first_seq"`
+		Last     uint64 `json:"last_seq"`
+	} `json:"state"`
+}
+
+// request asks the API of JetStream.
+func (l *Log) request(ctx context.Context, verb string, body, answer any) error {
+	sent, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	return l.send(ctx, "$JS.API."+verb+"."+l.stream, sent, answer)
+}
+
+func (l *Log) send(ctx context.Context, subject string, body []byte, answer any) error {
+	ctx, cancel := context.WithTimeout(ctx, requestLimit)
+	defer cancel()
+	m, err := l.conn.RequestWithContext(ctx, subject, body)
+	if errors.Is(err, nats.ErrMaxPayload) {
+		err = ordered.ErrTooLarge
+	}
+	if err != nil {
+		return fmt.Errorf("log: %w", err)
+	}
+	var failed struct {
+		Error *apiError `json:"error"`
+	}
+	if err := json.Unmarshal(m.Data, &failed); err != nil {
+		return fmt.Errorf("log: an answer that is none of JetStream: %w", err)
+	}
+	if failed.Error != nil {
+		return failed.Error
+	}
+	if answer == nil {
+		return nil
+	}
+	return json.Unmarshal(m.Data, answer)
+}
+
+// Open implements ordered.Log.
+func (l *Log) Open(ctx context.Context, first uint64) error {
+	err := l.request(ctx, "STREAM.INFO", nil, nil)
+	var of *apiError
+	if !errors.As(err, &of) || of.Code != codeNoStream {
+		return err
+	}
+	config := map[string]any{
+		"name": l.stream, "subjects": []string{l.subject()}, "storage": "file", "num_replicas": l.replicas, "first_seq": first,
+		"retention": "limits", "discard": "new", "deny_delete": true, "max_consumers": -1, "max_msgs": -1, "max_bytes": -1, "max_msg_size": -1,
+	}
+	err = l.request(ctx, "STREAM.CREATE", config, nil)
+	if errors.As(err, &of) && of.Code == codeInUse {
+		return nil // another replica has made it meanwhile
+	}
+	return err
+}
+
+// Append implements ordered.Log.
+func (l *Log) Append(ctx context.Context, entry []byte) error {
+	return l.send(ctx, l.subject(), entry, nil)
+}
+
+// Bounds implements ordered.Log.
+func (l *Log) Bounds(ctx context.Context) (first, last uint64, err error) {
+	var info streamInfo
+	if err := l.request(ctx, "STREAM.INFO", nil, &info); err != nil {
+		return 0, 0, err
+	}
+	if info.State.Messages == 0 {
+		return info.State.Last + 1, info.State.Last, nil
+	}
+	return info.State.First, info.State.Last, nil
+}
+
+// Trim implements ordered.Log.
+func (l *Log) Trim(ctx context.Context, before uint64) error {
+	return l.request(ctx, "STREAM.PURGE", map[string]any{"seq": before}, nil)
+}
+
+// MostBytes implements ordered.Log.
+func (l *Log) MostBytes() int {
+	if n := l.conn.MaxPayload(); n > 0 {
+		return int(n)
+	}
+	return 1 << 20 // not connected yet: what servers take unless they are told otherwise
+}
+
+// Ask implements ordered.Log.
+func (l *Log) Ask(ctx context.Context, question []byte) ([]byte, error) {
+	m, err := l.conn.RequestWithContext(ctx, l.question(), question)
+	if err != nil {
+		return nil, err
+	}
+	return m.Data, nil
+}
+
+// Answer implements ordered.Log.
+func (l *Log) Answer(answer func(question []byte) []byte) (stop func(), err error) {
+	s, err := l.conn.Subscribe(l.question(), func(m *nats.Msg) {
+		if a := answer(m.Data); a != nil {
+			_ = m.Respond(a) // whoever does not get it asks again
+		}
+	})
+	return func() { _ = s.Unsubscribe() }, err
+}

@@ -1,0 +1,173 @@
+package ordered
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/zeebo/xxh3"
+)
+
+// errOtherPast says that what was applied here is not what the others have applied.
+var errOtherPast = errors.New("what was applied here is not what the log has")
+
+// follow applies entries until the replica ends.
+func (r *Replica) follow() {
+	for r.ctx.Err() == nil {
+		err := r.followOnce()
+		stands := new(standsStill)
+		switch {
+		case r.ctx.Err() != nil:
+		case errors.As(err, &stands):
+			r.fail(err)
+			r.c.Report.Error("nothing more is applied", "error", err)
+			<-r.ctx.Done()
+		case errors.Is(err, ErrTrimmed) || errors.Is(err, ErrShort) || errors.Is(err, errOtherPast):
+			r.goBack()
+			r.c.Report.Error("goes back to a snapshot", "error", err, "applied", r.state.Applied)
+		case err != nil:
+			r.c.Report.Error("the log is not followed, and tried again", "error", err, "applied", r.state.Applied)
+		}
+		r.pause(followAgain)
+	}
+	r.saves.Wait()
+}
+
+const followAgain = 200 * time.Millisecond
+
+// followOnce loads the state if that is to be done, and applies what comes.
+func (r *Replica) followOnce() error {
+	if !r.loaded.Load() {
+		if err := r.load(); err != nil {
+			r.fail(fmt.Errorf("%w: %w", ErrLoading, err))
+			return err
+		}
+		r.loaded.Store(true)
+	}
+	first, last, err := r.c.Log.Bounds(r.ctx)
+	if err != nil {
+		return err
+	}
+	from := r.state.Applied // again, to see that it is the same
+	if from < first {
+		from++
+	}
+	if last < r.state.Applied {
+		return ErrShort
+	}
+	r.fail(nil)
+	return r.c.Log.Follow(r.ctx, from, r.apply)
+}
+
+// goBack has the state loaded from a snapshot. If that was done a short time ago it is another replica's, or the
+// bucket's.
+func (r *Replica) goBack() {
+	r.resets.Add(1)
+	r.loaded.Store(false)
+	r.caughtUp.Store(0)
+	if now := time.Now(); now.Sub(r.wentBack) > goBackEvery {
+		r.wentBack = now
+		return
+	}
+	for _, number := range r.local.all() {
+		r.c.Report.Warn("removes a snapshot of another past", "entry", number, "error", r.local.remove(number))
+	}
+}
+
+// goBackEvery is how often the replica trusts its own snapshots.
+const goBackEvery = 10 * time.Minute
+
+// standsStill is an error of the machine.
+type standsStill struct{ error }
+
+func (s *standsStill) Unwrap() error { return s.error }
+
+// fail sets why nothing is applied.
+func (r *Replica) fail(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.cause = err
+}
+
+// apply applies an entry.
+func (r *Replica) apply(number uint64, entry []byte) error {
+	s := &r.state
+	switch {
+	case number == s.Applied:
+		if xxh3.Hash(entry) != s.Last {
+			return fmt.Errorf("entry %d: %w", number, errOtherPast)
+		}
+		return nil
+	case number != s.Applied+1:
+		return fmt.Errorf("entry %d follows entry %d", number, s.Applied)
+	}
+	h, ops, err := parseEntry(entry, r.ops[:0])
+	r.ops, r.sum = ops, r.sum[:0]
+	if err != nil {
+		r.c.Report.Error("left out what others have put into the log", "entry", number, "error", err)
+	} else if err := r.applyOps(number, &h); err != nil {
+		return err
+	}
+	s.next(number, entry, r.sum)
+	r.chains.put(s)
+	r.past.Store(&past{s.Applied, s.Chain})
+	r.applied.Store(number)
+	r.knows.Store(int64(s.knows()))
+	return r.keep(int64(len(entry)))
+}
+
+// applyOps applies the operations of an entry.
+func (r *Replica) applyOps(number uint64, h *head) error {
+	s := &r.state
+	if number > r.distrust && r.chains.differs(h.applied, h.chain, s.Applied) {
+		if time.Since(r.reset) > resetEvery {
+			r.distrust, r.reset = number, time.Now()
+			return fmt.Errorf("entry %d tells of another past at entry %d: %w", number, h.applied, errOtherPast)
+		}
+		r.c.Report.Error("another replica has another past", "entry", number, "at", h.applied)
+	}
+	mine := r.mine(h)
+	if s.repeats(h) {
+		if mine != nil { // it is in a snapshot, without its outcomes
+			r.finish(mine, func(int) result { return result{err: ErrUnconfirmed} })
+		}
+		return nil
+	}
+	s.Now = max(s.Now, h.now)
+	e := Entry{Number: number, Now: time.Unix(0, h.now), Knows: s.knows(), Own: mine != nil}
+	for _, op := range r.ops {
+		if len(op) > 0 && op[0] == opMachine {
+			e.Ops = append(e.Ops, op[1:])
+		}
+	}
+	var outcomes []any
+	if len(e.Ops) > 0 {
+		var err error
+		if outcomes, r.sum, err = r.c.Machine.Apply(&e, r.sum); err != nil {
+			return &standsStill{fmt.Errorf("entry %d: %w", number, err)}
+		}
+	}
+	s.note(h, number)
+	results, n := make([]result, len(r.ops)), 0
+	for i, op := range r.ops {
+		switch {
+		case len(op) == 0:
+		case op[0] == opHello:
+			s.hear(op[1:])
+		case op[0] == opMachine:
+			if mine != nil {
+				results[i].outcome = outcomes[n]
+			}
+			n++
+		}
+	}
+	if mine != nil {
+		r.applied.Store(number) // for whoever asks how far this is, once it is answered
+		r.finish(mine, func(i int) result { return results[i] })
+	}
+	return nil
+}
+
+// resetEvery is how often a replica goes back to a snapshot since others have another past. If that does not help they
+// are the wrong ones.
+const resetEvery = time.Minute

@@ -1,0 +1,204 @@
+package ordered
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/alike-dev/alike/vfs"
+)
+
+// Config configures a Replica. Name is unique among the replicas that run.
+type Config struct {
+	Log     Log
+	Machine Machine
+	Name    string
+	Knows   int    // the newest version of the rules that the machine knows, from 1 on
+	Dir     string // folder of this replica's snapshots
+	Durable bool   // whether it outlives the process, so that entries may be trimmed that its snapshots contain
+	FS      vfs.FS
+	Bucket  Bucket // nil: none
+	Now     func() time.Time
+	Report  *slog.Logger
+	// Rules returns operations to propose when all replicas know a version; nil: there are never any.
+	Rules func(knows int) [][]byte
+	// SnapshotBytes is how many bytes of entries there are at least between two snapshots; 0: 64 MiB.
+	SnapshotBytes int64
+}
+
+// A Replica applies the entries of a log to a machine. Any number of goroutines use it.
+type Replica struct {
+	c     Config
+	id    uint64 // of this process
+	queue chan *proposal
+	ended sync.WaitGroup
+	stop  context.CancelFunc
+	ctx   context.Context
+
+	mu     sync.Mutex
+	flight *flight // nil: none
+	cause  error   // why nothing is applied; nil: all is well
+
+	applied  atomic.Uint64
+	loaded   atomic.Bool
+	caughtUp atomic.Int64 // when everything up to then was applied, in nanoseconds; 0: never
+	knows    atomic.Int64 // of all members
+	resets   atomic.Int64
+	past     atomic.Pointer[past]
+	local    *folder
+	newest   atomic.Uint64 // last entry of the newest snapshot here; 0: none
+	unsaid   atomic.Bool   // whether the others do not know it
+
+	// Of the goroutine that applies.
+	state    state
+	chains   chains
+	ops      [][]byte
+	sum      []byte
+	distrust uint64    // entries up to it may tell of another past
+	reset    time.Time // when that was
+	wentBack time.Time // when a snapshot was last loaded since the past was another one
+	saves    sync.WaitGroup
+	saving   atomic.Bool
+	since    int64        // bytes of entries since the last snapshot
+	size     atomic.Int64 // of the last snapshot
+	saved    time.Time    // when it was begun
+}
+
+// past is how far the replica was at a moment.
+type past struct{ applied, chain uint64 }
+
+// Status is what a replica tells of itself.
+type Status struct {
+	Applied  uint64        // number of the last entry
+	Lag      time.Duration // everything that was confirmed so long ago is applied
+	Snapshot uint64        // last entry of the newest snapshot here
+	Resets   int64         // how often it has gone back to a snapshot since it had another past
+	Err      error         // why it answers nothing; nil: it does
+}
+
+// ErrLoading says that a replica has not loaded its state yet.
+var ErrLoading = errors.New("the replica is loading its state")
+
+// Start begins to follow the log.
+func Start(c Config) (*Replica, error) {
+	if c.SnapshotBytes == 0 {
+		c.SnapshotBytes = 64 << 20
+	}
+	r := &Replica{c: c, id: rand.Uint64(), queue: make(chan *proposal, 4096), state: newState(),
+		local: &folder{c.FS, c.Dir}, saved: time.Now()}
+	r.knows.Store(1)
+	r.ctx, r.stop = context.WithCancel(context.Background())
+	answering, err := c.Log.Answer(r.answer)
+	if err != nil {
+		return nil, err
+	}
+	r.ended.Go(func() {
+		defer answering()
+		r.follow()
+	})
+	r.ended.Go(r.send)
+	r.ended.Go(r.watch)
+	r.ended.Go(r.greet)
+	return r, nil
+}
+
+// Close ends the replica. What was not answered is answered with an error.
+func (r *Replica) Close() {
+	if r.loaded.Load() {
+		r.say(hello{Name: r.c.Name, Leaves: true}, time.Second)
+	}
+	r.stop()
+	r.ended.Wait()
+	for {
+		select {
+		case p := <-r.queue:
+			p.done <- result{err: context.Canceled}
+		default:
+			return
+		}
+	}
+}
+
+// Status returns the status.
+func (r *Replica) Status() Status {
+	s := Status{Applied: r.applied.Load(), Snapshot: r.newest.Load(), Resets: r.resets.Load(), Err: r.problem()}
+	if at := r.caughtUp.Load(); at > 0 {
+		s.Lag = max(time.Since(time.Unix(0, at)), 0)
+	} else if s.Err == nil {
+		s.Err = ErrLoading
+	}
+	return s
+}
+
+// Knows returns the newest version of the rules that all replicas know.
+func (r *Replica) Knows() int { return int(r.knows.Load()) }
+
+func (r *Replica) problem() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.cause == nil && !r.loaded.Load() {
+		return ErrLoading
+	}
+	return r.cause
+}
+
+// watch measures the lag: it asks where the log ends, and waits until that is applied.
+func (r *Replica) watch() {
+	for r.pause(watchEvery) {
+		asked := time.Now()
+		_, last, err := r.c.Log.Bounds(r.ctx)
+		if err != nil {
+			continue
+		}
+		for !r.loaded.Load() || r.applied.Load() < last {
+			if !r.pause(watchEvery / 20) {
+				return
+			}
+		}
+		r.caughtUp.Store(asked.UnixNano())
+	}
+}
+
+const watchEvery = 200 * time.Millisecond
+
+// greet tells the others of this replica, and proposes what is to be done when all know a newer version of the rules.
+func (r *Replica) greet() {
+	for told := uint64(0); r.pause(greetEvery / 600); {
+		if !r.loaded.Load() {
+			continue
+		}
+		now := uint64(time.Now().Unix())
+		if told == 0 || now-told >= uint64(greetEvery/time.Second) || r.unsaid.Swap(false) {
+			if r.say(hello{Name: r.c.Name, Knows: r.c.Knows, Snapshot: r.kept()}, sayLimit) == nil {
+				told = now
+			}
+		}
+		if r.c.Rules == nil {
+			continue
+		}
+		for _, op := range r.c.Rules(r.Knows()) {
+			_, _ = r.Propose(r.ctx, op) // tried again
+		}
+	}
+}
+
+const (
+	greetEvery = time.Minute
+	sayLimit   = 10 * time.Second
+)
+
+// pause waits, and tells whether the replica goes on.
+func (r *Replica) pause(d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-r.ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}

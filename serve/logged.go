@@ -1,0 +1,167 @@
+package serve
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/alike-dev/alike/index"
+	"github.com/alike-dev/alike/internal/ordered"
+)
+
+// logged changes a collection by the log: it proposes operations, and what they do is the machine's.
+type logged struct {
+	name  string
+	epoch uint64 // entry that has made the collection as it is
+	x     *index.Index
+	m     *machine
+}
+
+func (l *logged) newBatch() *index.Batch { return l.x.NewBatch() }
+
+// confirmLimit is how long a request waits for the log.
+const confirmLimit = 10 * time.Second
+
+func (l *logged) check(b *index.Batch, filters [][]byte) (decision, error) {
+	op := l.op(opCheck)
+	for i := range b.Len() {
+		op = appendDocument(op, b, i, filters[i])
+	}
+	later, err := l.m.replica.Begin(op)
+	return decision{later: later, in: l}, asLogProblem(err)
+}
+
+// verdicts waits for the verdicts of check.
+func (l *logged) verdicts(of ordered.Pending) ([]index.Verdict, error) {
+	out, err := l.m.wait(of)
+	if err != nil {
+		return nil, err
+	}
+	return out.verdicts, nil
+}
+
+func (l *logged) put(b *index.Batch, id string, digest []byte) (replaced bool, err error) {
+	op := appendSized(appendSized(l.op(opPut), id), digest)
+	out, err := l.m.propose(appendDocument(op, b, 0, nil))
+	return out.replaced, err
+}
+
+func (l *logged) remove(id string) (n int, err error) {
+	out, err := l.m.propose(append(l.op(opDelete), id...))
+	return out.removed, err
+}
+
+func (l *logged) settle() error { return nil }
+
+func (l *logged) catchUp() error { return l.m.catchUp() }
+
+func (l *logged) succeeded(use func(by *collection) error) error {
+	by, done, err := l.m.store.use(l.name)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if by.changes.(*logged).epoch == l.epoch {
+		return errLogClosed // it is being loaded
+	}
+	return use(by)
+}
+
+// op begins an operation on the documents of the collection: kind, epoch uvarint, name: size uvarint, bytes.
+func (l *logged) op(kind byte) []byte {
+	op := binary.AppendUvarint([]byte{kind}, l.epoch)
+	return appendSized(op, l.name)
+}
+
+func appendSized[T ~string | ~[]byte](dst []byte, b T) []byte {
+	return append(binary.AppendUvarint(dst, uint64(len(b))), b...)
+}
+
+// sized reads what appendSized has written.
+func sized(b []byte) (value, rest []byte, ok bool) {
+	size, n := binary.Uvarint(b)
+	if n <= 0 || size > uint64(len(b)-n) {
+		return nil, nil, false
+	}
+	return b[n : n+int(size)], b[n+int(size):], true
+}
+
+// appendDocument appends a document of a batch to an operation: its filter, and its entry.
+func appendDocument(op []byte, b *index.Batch, i int, filter []byte) []byte {
+	op = appendSized(op, filter)
+	var room [4]byte // for the size of the entry, which is known behind it
+	at := len(op)
+	op = b.AppendEntry(append(op, room[:]...), i)
+	binary.LittleEndian.PutUint32(op[at:], uint32(len(op)-at-len(room)))
+	return op
+}
+
+// nextDocument reads a document of an operation.
+func nextDocument(b []byte) (filter, entry, rest []byte, ok bool) {
+	filter, b, ok = sized(b)
+	if !ok || len(b) < 4 {
+		return nil, nil, nil, false
+	}
+	size := binary.LittleEndian.Uint32(b)
+	if uint64(size) > uint64(len(b)-4) {
+		return nil, nil, nil, false
+	}
+	return filter, b[4 : 4+size], b[4+size:], true
+}
+
+// propose proposes an operation and waits for its outcome.
+func (m *machine) propose(op []byte) (outcome, error) {
+	of, err := m.replica.Begin(op)
+	if err != nil {
+		return outcome{}, asLogProblem(err)
+	}
+	return m.wait(of)
+}
+
+func (m *machine) wait(of ordered.Pending) (outcome, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), confirmLimit)
+	defer cancel()
+	out, err := m.replica.Wait(ctx, of)
+	if err != nil {
+		return outcome{}, asLogProblem(err)
+	}
+	return out.(outcome), out.(outcome).err
+}
+
+// catchUp returns when all that was answered before the call is applied; m may be nil.
+func (m *machine) catchUp() error {
+	if m == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), confirmLimit)
+	defer cancel()
+	return asLogProblem(m.replica.Barrier(ctx))
+}
+
+var (
+	errUnconfirmed = &Problem{Status: http.StatusServiceUnavailable, Detail: "the log has not confirmed the change, which may be made yet: send it again", retryAfter: 1}
+	errLogClosed   = &Problem{Status: http.StatusServiceUnavailable, Detail: "this replica does not have the collection's state yet: ask another one", retryAfter: 1}
+)
+
+// asLogProblem is the problem that an error of the log is to a client.
+func asLogProblem(err error) error {
+	var p *Problem
+	switch {
+	case err == nil || errors.As(err, &p):
+		return err
+	case errors.Is(err, ordered.ErrUnconfirmed):
+		return errUnconfirmed
+	case errors.Is(err, ordered.ErrTooLarge):
+		return &Problem{Status: http.StatusRequestEntityTooLarge, Detail: "the document is larger than an entry of the log may be: its servers say how large (max_payload)"}
+	case errors.Is(err, context.Canceled):
+		return errDraining
+	case errors.Is(err, errUnknownRule):
+		return &Problem{Status: http.StatusServiceUnavailable, Detail: "this replica does not know the rule of the collections: it needs a newer version of the program", retryAfter: 10}
+	case errors.Is(err, ordered.ErrLoading):
+		return errLogClosed
+	}
+	return fmt.Errorf("log: %w", err)
+}

@@ -1,0 +1,97 @@
+package serve
+
+import (
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/alike-dev/alike/internal/ordered"
+)
+
+// startMachine makes a store follow a log.
+func startMachine(c *Config, st *store) (err error) {
+	m := &machine{store: st, rules: c.rules}
+	if m.rules == nil {
+		m.rules = rules
+	}
+	st.machine, st.now = m, m.now
+	dir := c.Dir
+	if dir == "" {
+		if dir, err = os.MkdirTemp("", "alike-replica-"); err != nil {
+			return err
+		}
+		m.temporary = dir
+	}
+	m.replica, err = ordered.Start(ordered.Config{
+		Log: c.Order, Machine: m, Name: c.Replica, Knows: len(m.rules), Dir: dir, Durable: c.Dir != "", FS: c.FS,
+		Bucket: c.Snapshots, Now: c.Now, Report: c.Log, Rules: m.ruleChanges, SnapshotBytes: c.snapshotBytes,
+	})
+	return err
+}
+
+// close ends the replica; m may be nil.
+func (m *machine) close() {
+	if m == nil {
+		return
+	}
+	m.replica.Close()
+	if m.temporary != "" {
+		_ = os.RemoveAll(m.temporary) // what is left is the operating system's to remove
+	}
+}
+
+// mostLag is by how much a replica that is ready may be behind.
+const mostLag = time.Second
+
+// ready is an error if the replica is not to be asked; m may be nil.
+func (m *machine) ready() error {
+	if m == nil {
+		return nil
+	}
+	switch s := m.replica.Status(); {
+	case s.Err != nil:
+		return asLogProblem(s.Err)
+	case s.Lag >= mostLag:
+		return errBehind
+	}
+	return nil
+}
+
+var errBehind = &Problem{Status: http.StatusServiceUnavailable, Detail: "this replica is behind the log", retryAfter: 1}
+
+// makeCollection makes a collection, here or for all replicas.
+func (s *Server) makeCollection(name string, settings settings) (made bool, err error) {
+	m := s.store.machine
+	if m == nil {
+		return s.store.create(name, settings, nil)
+	}
+	if _, err := s.store.optionsOf(name, settings); err != nil {
+		return false, err
+	}
+	body, err := settings.MarshalJSON()
+	if err != nil {
+		return false, err
+	}
+	about := aboutCollection{Name: name, Settings: body}
+	op, err := about.op(opCreate)
+	if err != nil {
+		return false, err
+	}
+	out, err := m.propose(op)
+	return out.made, err
+}
+
+// removeCollection removes a collection, here or for all replicas.
+func (s *Server) removeCollection(name string) error {
+	m := s.store.machine
+	if m == nil {
+		return s.store.remove(name)
+	}
+	about := aboutCollection{Name: name}
+	op, err := about.op(opDrop)
+	if err != nil {
+		return err
+	}
+	_, err = m.propose(op)
+	return err
+}

@@ -1,0 +1,201 @@
+package serve
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/alike-dev/alike/index"
+	"github.com/alike-dev/alike/internal/ordered/memlog"
+)
+
+// replica starts a replica of a log and waits until it is ready.
+func replica(t testing.TB, log *memlog.Log, name string, change func(c *Config)) *service {
+	t.Helper()
+	c := Config{Order: log.Client(), Replica: name}
+	if change != nil {
+		change(&c)
+	}
+	s := start(t, c)
+	s.wait("/readyz", http.StatusOK)
+	return s
+}
+
+// wait waits until a path is answered by a status.
+func (s *service) wait(path string, status int) {
+	s.t.Helper()
+	var got int
+	var out string
+	for range 1000 {
+		if got, out = s.do(http.MethodGet, path, jsonType, ""); got == status {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	s.t.Fatalf("%s: %d %s, want %d", path, got, out, status)
+}
+
+// Replicas answer as one process does, whichever of them is asked: checks, lines, filters, windows that refresh, puts,
+// deletes and reads.
+func TestReplicasAnswerAsOneProcess(t *testing.T) {
+	const settings = `{"threshold":0.6,"ngram":2,"window":{"docs":40,"refresh":true},"bucket_cap":8,"fields":{"lang":"string"}}`
+	log := memlog.New()
+	many := []*service{replica(t, log, "a", nil), replica(t, log, "b", nil), replica(t, log, "c", nil)}
+	one := start(t, Config{})
+	random := rand.New(rand.NewPCG(7, 8))
+	lines := texts(400)
+	ask := func(method, path, kind, body string) {
+		t.Helper()
+		status, out := one.do(method, path, kind, body)
+		gotStatus, got := many[random.IntN(len(many))].do(method, path, kind, body)
+		if gotStatus != status || got != out {
+			t.Fatalf("%s %s %.90s: %d %s, want %d %s", method, path, body, gotStatus, got, status, out)
+		}
+	}
+	ask(http.MethodPut, "/v1/collections/news", jsonType, settings)
+	ask(http.MethodGet, "/v1/collections/news", jsonType, "")
+	ask(http.MethodPut, "/v1/collections/news", jsonType, `{"threshold":0.8}`)
+	ask(http.MethodPut, "/v1/collections/Bad", jsonType, settings)
+	at := 0
+	next := func() string {
+		at++
+		line := lines[at-1]
+		switch random.IntN(3) {
+		case 0:
+			return strings.TrimSuffix(line, "}") + `,"lang":"en"}`
+		case 1:
+			return strings.TrimSuffix(line, "}") + `,"lang":"fr","filter":{"lang":["en","fr"]}}`
+		}
+		return line
+	}
+	for at < len(lines)-20 {
+		id := fmt.Sprint("d", random.IntN(at+1))
+		switch random.IntN(8) {
+		case 0:
+			var all []string
+			for range 1 + random.IntN(9) {
+				all = append(all, next())
+			}
+			ask(http.MethodPost, "/v1/collections/news/documents", ndjson, strings.Join(all, "\n"))
+		case 1:
+			ask(http.MethodDelete, "/v1/collections/news/documents/"+id, jsonType, "")
+		case 2:
+			ask(http.MethodPut, "/v1/collections/news/documents/"+id, jsonType, `{"text":`+strings.SplitN(next(), `"text":`, 2)[1])
+		case 3:
+			ask(http.MethodGet, "/v1/collections/news/documents/"+id, jsonType, "")
+		case 4:
+			ask(http.MethodPost, "/v1/collections/news/check?add=false", jsonType, lines[max(at-1, 0)])
+		default:
+			ask(http.MethodPost, "/v1/collections/news/check", jsonType, next())
+		}
+	}
+	ask(http.MethodDelete, "/v1/collections/news", jsonType, "")
+	ask(http.MethodGet, "/v1/collections", jsonType, "")
+	ask(http.MethodPost, "/v1/collections/news/check", jsonType, lines[0])
+	for _, s := range many {
+		if n := s.server.store.machine.replica.Status(); n.Resets > 0 || n.Err != nil {
+			t.Errorf("%+v", n)
+		}
+	}
+}
+
+// Many ask many replicas at once; one of them begins with what another has, and one with its own snapshot.
+func TestReplicasHaveOneState(t *testing.T) {
+	log := memlog.New()
+	dir := t.TempDir()
+	small := func(c *Config) { c.snapshotBytes = 20_000 }
+	kept := func(c *Config) { c.Dir, c.snapshotBytes = dir, 20_000 }
+	a, b := replica(t, log, "a", small), replica(t, log, "b", kept)
+	a.want(http.StatusCreated, "", http.MethodPut, "/v1/collections/x", `{"threshold":0.6,"ngram":2,"window":{"docs":100},"bucket_cap":6}`)
+	lines := texts(4000)
+	load := func(from, to int, of ...*service) {
+		var all sync.WaitGroup
+		for n := range 8 {
+			all.Go(func() {
+				for i := from + n; i < to; i += 8 {
+					if status, out := of[i%len(of)].do(http.MethodPost, "/v1/collections/x/check", jsonType, lines[i]); status != http.StatusOK {
+						t.Errorf("%d %s", status, out)
+					}
+				}
+			})
+		}
+		all.Wait()
+	}
+	load(0, 2600, a, b)
+	for range 100 {
+		if first, _ := log.Entries(); first > 1 {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+		load(2600, 2700, a, b)
+	}
+	if first, _ := log.Entries(); first == 1 {
+		t.Error("the log was never trimmed")
+	}
+	c := replica(t, log, "c", nil)
+	load(2700, 3000, a, b, c)
+	again := *b
+	again.server.store.machine.replica.Close()
+	d := replica(t, log, "d", kept)
+	load(3000, 3300, a, c, d)
+	var stats [3]statistics
+	for i, s := range []*service{a, c, d} {
+		if err := s.server.store.machine.catchUp(); err != nil {
+			t.Fatal(err)
+		}
+		if st := s.server.store.machine.replica.Status(); st.Resets > 0 || st.Err != nil {
+			t.Errorf("%d: %+v", i, st)
+		}
+		_, out := s.do(http.MethodGet, "/v1/collections/x/stats", jsonType, "")
+		if err := json.Unmarshal([]byte(out), &stats[i]); err != nil || stats[i].Documents != stats[0].Documents || stats[i].Documents != 100 {
+			t.Errorf("%d documents, %d on another replica (%v)", stats[i].Documents, stats[0].Documents, err)
+		}
+	}
+}
+
+// A rule that one replica does not know is not used until that one has gone; then the collection decides by it, and a
+// replica that does not know it says so.
+func TestARuleChangesWhenAllKnowIt(t *testing.T) {
+	log := memlog.New()
+	newer := append(append([]rule{}, rules...), func(o index.Options) index.Options {
+		o.BucketCap = 2
+		return o
+	})
+	knows := func(c *Config) { c.rules = newer }
+	old := replica(t, log, "old", nil)
+	old.want(http.StatusCreated, "", http.MethodPut, "/v1/collections/x", `{"threshold":0.6,"ngram":2}`)
+	one := replica(t, log, "new1", knows)
+	lines := texts(60)
+	for i, line := range lines[:30] {
+		[]*service{old, one}[i%2].want(http.StatusOK, "", http.MethodPost, "/v1/collections/x/check", line)
+	}
+	if rule := one.server.store.get("x").log.rule; rule != 1 {
+		t.Fatalf("rule %d while one replica does not know it", rule)
+	}
+	old.server.store.machine.replica.Close() // it says that it leaves
+	for range 500 {
+		if one.server.store.get("x").log.rule == 2 {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if got := one.server.store.get("x").index.Options().BucketCap; got != 2 {
+		t.Fatalf("bucket cap %d, want that of the new rule", got)
+	}
+	one.want(http.StatusOK, "", http.MethodPost, "/v1/collections/x/check", lines[40])
+	one.want(http.StatusOK, `{"new":true}`, http.MethodPost, "/v1/collections/x/check", lines[0])
+	late := start(t, Config{Order: log.Client(), Replica: "late"})
+	late.wait("/readyz", http.StatusServiceUnavailable)
+	for range 500 {
+		if _, out := late.do(http.MethodPost, "/v1/collections/x/check", jsonType, lines[41]); strings.Contains(out, "does not know the rule") {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Error("a replica that does not know the rule does not say so")
+}
