@@ -40,6 +40,9 @@ func newMetrics(s *Server) *metrics {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(m.requests, m.shed, admitted, &collectionMetrics{s.store},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	if s.store.machine != nil {
+		registry.MustRegister(s.store.machine.metrics()...)
+	}
 	m.handler = promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
 	return m
 }

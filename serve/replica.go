@@ -5,6 +5,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/alike-dev/alike/internal/ordered"
 )
 
@@ -94,4 +96,23 @@ func (s *Server) removeCollection(name string) error {
 	}
 	_, err = m.propose(op)
 	return err
+}
+
+// metrics are the numbers of a replica.
+func (m *machine) metrics() []prometheus.Collector {
+	gauge := func(name, help string, value func(s *ordered.Status) float64) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "alike_log_" + name, Help: help}, func() float64 {
+			s := m.replica.Status()
+			return value(&s)
+		})
+	}
+	return []prometheus.Collector{
+		gauge("lag_seconds", "Everything that was confirmed so long ago is applied.", func(s *ordered.Status) float64 { return s.Lag.Seconds() }),
+		gauge("following", "Whether the log is followed: 1 or 0.", func(s *ordered.Status) float64 { return float64(one(s.Err == nil)) }),
+		gauge("applied_entry", "Number of the last entry of the log that is applied.", func(s *ordered.Status) float64 { return float64(s.Applied) }),
+		gauge("snapshot_entry", "Number of the last entry in the newest snapshot.", func(s *ordered.Status) float64 { return float64(s.Snapshot) }),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "alike_log_resets_total", Help: "How often the replica went back to a snapshot since it had another past.",
+		}, func() float64 { return float64(m.replica.Status().Resets) }),
+	}
 }

@@ -15,6 +15,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/alike-dev/alike/corpus/objects"
+	"github.com/alike-dev/alike/internal/natslog"
+	"github.com/alike-dev/alike/internal/remote"
 	"github.com/alike-dev/alike/serve"
 )
 
@@ -50,6 +53,7 @@ type serveFlags struct {
 	data, listen, tokens string
 	certificate, key     string
 	pprof                string
+	log, snapshots       string
 	insecure, stateless  bool
 	durability           choice
 }
@@ -67,6 +71,8 @@ func newServe() *cobra.Command {
 	}
 	cmd.Flags().SortFlags = false // in the order of the work
 	cmd.Flags().StringVar(&f.data, "data", "", "`folder` of the collections, made if it is not there (default: they are in memory)")
+	cmd.Flags().StringVar(&f.log, "log", "", "`URL` of an ordered log by which replicas share their collections: nats://HOST[,HOST…][/STREAM]; --data is then for snapshots")
+	cmd.Flags().StringVar(&f.snapshots, "snapshots", "", "`URL` of a bucket for snapshots of the collections of --log, beside --data (default: none)")
 	cmd.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8080", "`address` to listen on")
 	cmd.Flags().StringVar(&f.tokens, "tokens", "", "`file` with bearer tokens and their rights (default: the variable ALIKE_TOKENS)")
 	cmd.Flags().StringVar(&f.certificate, "tls-cert", "", "`file` with the certificate for TLS, and those between it and its authority (default: no TLS)")
@@ -119,13 +125,54 @@ func (f *serveFlags) openTLS(files *[]*followed) (*tls.Config, error) {
 	return config, file.load()
 }
 
-func (f *serveFlags) run(cmd *cobra.Command) (err error) {
-	durability := serve.Durability(f.durability.value)
+// check is an error if flags contradict each other.
+func (f *serveFlags) check(durability serve.Durability) error {
+	if f.log != "" {
+		if f.stateless || durability != "" {
+			return usagef("--log says what an answer promises: leave out --durability and --stateless")
+		}
+		return nil
+	}
+	if f.snapshots != "" {
+		return usagef("--snapshots are those of replicas: give their --log too")
+	}
 	if (f.data == "") != (cmp.Or(durability, serve.Memory) == serve.Memory) && durability != "" {
 		return usagef("--durability %s: collections in memory have the durability memory, and those of --data do not", durability)
 	}
 	if f.stateless && (f.data != "" || durability != "") {
 		return usagef("--stateless serves no collections: leave out --data and --durability")
+	}
+	return nil
+}
+
+// openLog connects a server to its log, if it has one, under the name of the machine and the port.
+func (f *serveFlags) openLog(ctx context.Context, config *serve.Config, on net.Addr) (closeLog func(), err error) {
+	if f.log == "" {
+		return func() {}, nil
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return nil, err
+	}
+	_, port, _ := net.SplitHostPort(on.String())
+	config.Replica = host + "-" + port
+	if f.snapshots != "" {
+		if config.Snapshots, err = remote.Open(ctx, f.snapshots, new(objects.Store).Bucket); err != nil {
+			return nil, fmt.Errorf("--snapshots: %w", err)
+		}
+	}
+	log, err := natslog.Connect(f.log, "alike "+config.Replica)
+	if err != nil {
+		return nil, usagef("--log: %w", err)
+	}
+	config.Order = log
+	return log.Close, nil
+}
+
+func (f *serveFlags) run(cmd *cobra.Command) (err error) {
+	durability := serve.Durability(f.durability.value)
+	if err := f.check(durability); err != nil {
+		return err
 	}
 	log := slog.New(slog.NewJSONHandler(cmd.ErrOrStderr(), nil))
 	config := serve.Config{Dir: f.data, Durability: durability, Stateless: f.stateless, Log: log}
@@ -145,6 +192,11 @@ func (f *serveFlags) run(cmd *cobra.Command) (err error) {
 		return fmt.Errorf("--listen: %w", err)
 	}
 	defer listener.Close()
+	closeLog, err := f.openLog(cmd.Context(), &config, listener.Addr())
+	if err != nil {
+		return err
+	}
+	defer closeLog()
 	server, err := serve.New(config)
 	if err != nil {
 		return err

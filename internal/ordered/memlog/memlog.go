@@ -2,7 +2,6 @@
 package memlog
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"sync"
@@ -68,7 +67,7 @@ func (l *Log) Entries() (first uint64, entries [][]byte) {
 func (l *Log) Put(entry []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.entries = append(l.entries, bytes.Clone(entry))
+	l.entries = append(l.entries, append([]byte{}, entry...))
 	l.change()
 }
 
@@ -100,7 +99,7 @@ func (c *Client) Append(ctx context.Context, entry []byte) error {
 		if len(entry) > c.Most {
 			return ordered.ErrTooLarge
 		}
-		l.entries = append(l.entries, bytes.Clone(entry))
+		l.entries = append(l.entries, append([]byte{}, entry...))
 		l.change()
 		if c.Lost {
 			return errDown

@@ -1,0 +1,297 @@
+package ordered_test
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/alike-dev/alike/internal/ordered"
+	"github.com/alike-dev/alike/internal/ordered/memlog"
+	"github.com/alike-dev/alike/vfs"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// list is a machine that keeps what it is told, and answers how much that was.
+type list struct {
+	mu   sync.Mutex
+	said []string
+	want uint64 // Needs
+}
+
+func (l *list) Apply(e *ordered.Entry, sum []byte) (outcomes []any, _ []byte, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, op := range e.Ops {
+		l.said = append(l.said, string(op))
+		outcomes = append(outcomes, len(l.said))
+		sum = binary.AppendUvarint(sum, uint64(len(l.said)))
+	}
+	return outcomes, sum, nil
+}
+
+func (l *list) Save() (func(io.Writer) error, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	body, err := json.Marshal(l.said)
+	return func(to io.Writer) error {
+		_, err := to.Write(append(body, '\n'))
+		return err
+	}, err
+}
+
+func (l *list) Load(from ordered.Reader) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.said = nil
+	if from == nil {
+		return nil
+	}
+	return json.NewDecoder(from).Decode(&l.said)
+}
+
+func (l *list) Needs(applied uint64) uint64 {
+	if l.want > 0 {
+		return l.want
+	}
+	return applied + 1
+}
+
+func (l *list) all() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]string{}, l.said...)
+}
+
+// one is a replica of a test.
+type one struct {
+	*ordered.Replica
+	list   *list
+	client *memlog.Client
+	dir    string
+}
+
+func begin(t testing.TB, log *memlog.Log, name, dir string, change func(c *ordered.Config)) *one {
+	t.Helper()
+	o := &one{list: &list{}, client: log.Client(), dir: dir}
+	c := ordered.Config{Log: o.client, Machine: o.list, Name: name, Knows: 1, Dir: dir, Durable: true, FS: vfs.OS, Now: time.Now,
+		Report: slog.New(slog.DiscardHandler), SnapshotBytes: 2000}
+	if change != nil {
+		change(&c)
+	}
+	r, err := ordered.Start(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Replica = r
+	return o
+}
+
+// eventually waits until something holds.
+func eventually(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	for range 2000 {
+		if holds() {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Fatal("never: " + what)
+}
+
+func (o *one) say(t testing.TB, op string) (int, error) {
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	n, err := o.Propose(ctx, []byte(op))
+	if err != nil {
+		return 0, err
+	}
+	return n.(int), nil
+}
+
+func (o *one) ready(t testing.TB) {
+	t.Helper()
+	eventually(t, "ready", func() bool { s := o.Status(); return s.Err == nil && s.Lag < time.Second })
+}
+
+func same(a, b []string) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
+
+// While connections are cut, answers are lost, and replicas end and begin again of snapshots, each operation that was
+// answered is there once, at the place that the answer said, on all replicas.
+func TestEveryAnsweredOperationIsThereOnce(t *testing.T) {
+	log := memlog.New()
+	dirs := []string{t.TempDir(), t.TempDir(), t.TempDir()}
+	all := make([]*one, len(dirs))
+	for i := range all {
+		all[i] = begin(t, log, fmt.Sprint(i), dirs[i], nil)
+		all[i].ready(t)
+	}
+	places, random := map[int]string{}, rand.New(rand.NewPCG(1, 2))
+	for round := range 6 {
+		var group sync.WaitGroup
+		var mu sync.Mutex
+		for i, o := range all {
+			for n := range 40 {
+				group.Go(func() {
+					op := fmt.Sprintf("%d.%d.%d", round, i, n)
+					at, err := o.say(t, op)
+					mu.Lock()
+					defer mu.Unlock()
+					if err != nil && !errors.Is(err, ordered.ErrUnconfirmed) && !errors.Is(err, context.Canceled) && !errors.Is(err, ordered.ErrLoading) {
+						t.Errorf("%s: %v", op, err)
+					}
+					if err == nil {
+						if other := places[at]; other != "" {
+							t.Errorf("%s and %s are at %d", other, op, at)
+						}
+						places[at] = op
+					}
+				})
+			}
+		}
+		at := random.IntN(len(all))
+		switch round % 4 {
+		case 0:
+			all[at].client.Set(func(c *memlog.Client) { c.Lost = true })
+		case 1:
+			all[at].client.Set(func(c *memlog.Client) { c.Down = true })
+		case 2:
+			all[at].Close()
+			all[at] = begin(t, log, fmt.Sprint(at), dirs[at], nil)
+			all[at].ready(t)
+		}
+		time.Sleep(10 * time.Millisecond)
+		for _, o := range all {
+			o.client.Set(func(c *memlog.Client) { c.Down, c.Lost = false, false })
+		}
+		group.Wait()
+	}
+	for _, o := range all {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		if err := o.Barrier(ctx); err != nil {
+			t.Error(err)
+		}
+		cancel()
+	}
+	said := all[0].list.all()
+	for i, o := range all {
+		if !same(o.list.all()[:len(said)], said) {
+			t.Errorf("replica %d has another list", i)
+		}
+		if s := o.Status(); s.Resets > 0 {
+			t.Errorf("replica %d: %+v", i, s)
+		}
+		o.Close()
+	}
+	for at, op := range places {
+		if said[at-1] != op {
+			t.Errorf("%s is at %d, where %s was to be", said[at-1], at, op)
+		}
+	}
+	if len(places) < 500 {
+		t.Errorf("%d operations were answered", len(places))
+	}
+	if first, _ := log.Entries(); first == 1 {
+		t.Error("nothing was trimmed")
+	}
+}
+
+// Of a log whose end is lost and comes back different, a replica that had applied the old one goes back.
+func TestAReplicaGoesBackWhenALostEndComesBackDifferent(t *testing.T) {
+	log := memlog.New()
+	a, b := begin(t, log, "a", t.TempDir(), nil), begin(t, log, "b", t.TempDir(), nil)
+	defer a.Close()
+	defer b.Close()
+	a.ready(t)
+	b.ready(t)
+	for i := range 20 {
+		if _, err := a.say(t, fmt.Sprint("before ", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "b has all", func() bool { return len(b.list.all()) == 20 })
+	b.client.Set(func(c *memlog.Client) { c.Down = true })
+	log.Cut(5)
+	eventually(t, "a goes back", func() bool { return a.Status().Resets > 0 })
+	a.ready(t)
+	for i := range 12 {
+		if _, err := a.say(t, fmt.Sprint("after ", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.client.Set(func(c *memlog.Client) { c.Down = false })
+	eventually(t, "b goes back", func() bool { return b.Status().Resets > 0 })
+	b.ready(t)
+	if _, err := b.say(t, "last"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "both have the same", func() bool { return same(a.list.all(), b.list.all()) })
+	if said := a.list.all(); said[len(said)-1] != "last" || len(said) > 20-1+12+1 {
+		t.Errorf("%q", said)
+	}
+}
+
+// A replica without a snapshot takes that of another one where the log begins behind what it needs, and says so if
+// there is none. A machine that needs old entries keeps them.
+func TestAReplicaBeginsWithTheSnapshotOfAnother(t *testing.T) {
+	log := memlog.New()
+	a := begin(t, log, "a", t.TempDir(), nil)
+	a.ready(t)
+	first := func() uint64 { n, _ := log.Entries(); return n }
+	for i := 0; first() == 1; i++ {
+		if _, err := a.say(t, fmt.Sprint("entry ", i)); err != nil || i > 5000 {
+			t.Fatal(err)
+		}
+	}
+	b := begin(t, log, "b", t.TempDir(), nil)
+	b.ready(t)
+	eventually(t, "b has all", func() bool { return same(a.list.all(), b.list.all()) })
+	b.Close()
+	a.Close()
+	c := begin(t, log, "c", t.TempDir(), nil)
+	defer c.Close()
+	eventually(t, "c says why it does nothing", func() bool { return errors.Is(c.Status().Err, ordered.ErrTrimmed) })
+	if _, err := c.say(t, "x"); !errors.Is(err, ordered.ErrLoading) {
+		t.Error(err)
+	}
+	// Another log begins where the snapshot ends.
+	other := memlog.New()
+	d := begin(t, other, "d", a.dir, nil)
+	defer d.Close()
+	d.ready(t)
+	if n, _ := other.Entries(); n == 1 {
+		t.Error("the new log begins at entry 1")
+	}
+	if n, err := d.say(t, "more"); err != nil || n < 100 {
+		t.Errorf("%d %v", n, err)
+	}
+}
+
+// What others put into the stream is left out, and an operation that is too large is refused before it is sent.
+func TestWhatIsNoEntryIsLeftOut(t *testing.T) {
+	log := memlog.New()
+	a := begin(t, log, "a", t.TempDir(), nil)
+	defer a.Close()
+	a.ready(t)
+	log.Put([]byte("something"))
+	log.Put(nil)
+	if n, err := a.say(t, "x"); n != 1 || err != nil {
+		t.Errorf("%d %v", n, err)
+	}
+	if _, err := a.say(t, string(make([]byte, 2<<20))); !errors.Is(err, ordered.ErrTooLarge) {
+		t.Error(err)
+	}
+	if n, err := a.say(t, string(make([]byte, 900<<10))); n != 2 || err != nil {
+		t.Errorf("%d %v", n, err)
+	}
+}
