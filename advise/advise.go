@@ -103,10 +103,11 @@ type Advice struct {
 	judge  *judgement
 }
 
-// The data tell if there are copiesLeast pairs of copies or more, and no more doubtful pairs than doubtfulMost of them.
+// The data tell if there are copiesLeast pairs of copies or more, no more pairs are doubtful, and a recipe is expected
+// to reach f1Least: where texts are alike by all degrees none does.
 const (
-	copiesLeast  = 25
-	doubtfulMost = 0.4
+	copiesLeast = 25
+	f1Least     = 0.8
 )
 
 // betterBy is by how much the merit of a recipe must exceed that of the default.
@@ -178,7 +179,7 @@ func weightsOf(pairs []pair) (w weights) {
 
 // tell tells whether a threshold may part copies from others.
 func (w weights) tell() bool {
-	return w.copies >= copiesLeast && w.allDoubtful <= doubtfulMost*w.allCopies
+	return w.copies >= copiesLeast && w.allDoubtful <= w.allCopies
 }
 
 // decide chooses a row, or says why none.
@@ -202,6 +203,8 @@ func (a *Advice) decide(w weights, o Options) {
 	case first.score < byDefault.score+betterBy:
 		a.Reason = "the default, which finds as much as any"
 		a.Told = true
+	case a.Examples == 0 && first.F1 < f1Least:
+		a.Reason = fmt.Sprintf("the default, as the best recipe, %s, is expected to have a precision of only %.2f with a recall of %.2f: no threshold parts copies from others", first.Recipe, 1-first.Wrong, first.Found)
 	default:
 		a.Chosen, a.Told = first.Recipe, true
 		a.Reason = fmt.Sprintf("it finds about %.0f %% of the copies, the default %.0f %%", 100*first.Found, 100*byDefault.Found)
