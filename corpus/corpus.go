@@ -159,6 +159,11 @@ type Options struct {
 	// returns that error.
 	Visit func(path string, info fs.FileInfo) error
 
+	// Texts, if set, is given all sources that Find has found, and returns them, some of them with a text in place of
+	// their bytes (Source.WithText). Those of which it cannot make a text become Problems. If it returns an error, Find
+	// returns that error.
+	Texts func(ctx context.Context, sources []Source) ([]Source, []Problem, error)
+
 	// Buckets opens the bucket of a URL without its key, such as s3://bucket?region=eu-west-1; package
 	// corpus/objects has one. It may be called for the same bucket again. nil: URLs are refused.
 	Buckets func(ctx context.Context, url string) (Bucket, error)

@@ -63,7 +63,15 @@ func Find(ctx context.Context, inputs []string, o Options) (sources []Source, sk
 	if err := w.checkEmpty(); err != nil {
 		return nil, nil, err
 	}
-	return w.result(), w.problems(), nil
+	sources, skipped = w.result(), w.problems()
+	if o.Texts != nil {
+		var failed []Problem
+		if sources, failed, err = o.Texts(ctx, sources); err != nil {
+			return nil, nil, err
+		}
+		skipped = append(skipped, failed...)
+	}
+	return sources, skipped, nil
 }
 
 func (w *walk) add(input string) error {

@@ -36,7 +36,7 @@ type Source struct {
 	inode   uint64
 	changed int64
 
-	copied *copied // of a stream: the copy of its bytes; nil: not copied
+	copied *copied // nil: the bytes are those of the path
 
 	object *object // nil if the source is not in an object store
 }
@@ -129,7 +129,9 @@ func (s Source) AppendID(dst []byte, line int64) []byte {
 
 // MakesIDs reports whether ids by AppendID are made up, so that another record may have the same one another day:
 // all but the path of a text, which is the name that somebody gave it.
-func (s Source) MakesIDs() bool { return !s.Format.kind().whole || s.Stream || s.copied != nil }
+func (s Source) MakesIDs() bool {
+	return !s.Format.kind().whole || s.Stream || s.copied != nil && s.copied.stream
+}
 
 // Label is the name of the source in ids and messages.
 func (s Source) Label() string {
@@ -154,13 +156,21 @@ func (s Source) Input() string {
 // them, any number of times; path, name and ids stay the same. version identifies the
 // bytes among those of other streams; it may be "" if no one needs it.
 func (s Source) WithCopy(size int64, version string, open func() (RandomAccess, error)) Source {
-	s.copied, s.Size, s.Stream, s.Version = &copied{open}, size, false, version
+	s.copied, s.Size, s.Stream, s.Version = &copied{open, true}, size, false, version
 	return s
 }
 
-// copied is the copy of a stream's bytes.
+// WithText returns the source of a file that is not text, with the text that was made of it in place of its bytes. Path,
+// name and id stay the same. version identifies the text, and the file that it was made of.
+func (s Source) WithText(size int64, version string, open func() (RandomAccess, error)) Source {
+	s.copied, s.Size, s.Version = &copied{open, false}, size, version
+	return s
+}
+
+// copied is other bytes than those of the path: the copy of a stream, or the text of a file.
 type copied struct {
-	open func() (RandomAccess, error)
+	open   func() (RandomAccess, error)
+	stream bool
 }
 
 // RandomAccess gives the stored bytes of a source, in any order. It is safe for

@@ -76,6 +76,7 @@ func newCheck() *cobra.Command {
 	own.StringVar(&f.id, "id", "", "with --add: the id of the text (default: the path of the file)")
 	f.text.Add(own)
 	f.input.addReading(own)
+	f.input.pre.add(own)
 	completeChoices(cmd)
 	return cmd
 }

@@ -23,7 +23,7 @@ type topic struct {
 // topics are all topics, in the order of the help. Every flag of every command is in one of them.
 var topics = []topic{
 	{name: "output", title: "What is written, and where", flags: "output results ids-only keep cluster no-sync json hex passages shared summary pairs:clusters join:with duplicates tag tag-prefix plot add id html"},
-	{name: "input", title: "What is read", flags: "format text-field id-field left-id right-id time-field max-record on-error skipped against with among check:index mcp:index against-links fingerprints header eval:clusters"},
+	{name: "input", title: "What is read", flags: "format pre pre-glob pre-timeout text-field id-field left-id right-id time-field max-record on-error skipped against with among check:index mcp:index against-links fingerprints header eval:clusters"},
 	{name: "similarity", title: "What is alike, and how it is found", flags: "recipe measure threshold wrong precision examples ask match top distance recall candidates within verify hashes tune:bits bands rows min-bands bucket-cap scheme seed min-similarity"},
 	{name: "units", title: "What is cut out of texts", flags: "unit min-tokens min-count code found-only"},
 	{name: "text", title: "How text becomes shingles", flags: "ngram tokens normalize fold strip-diacritics stop-words min-token-length repetitions"},
@@ -51,6 +51,7 @@ var common = map[string]string{
 	"index build": "json format text-field id-field time-field recipe threshold ngram tokens keep columns containment keys memory threads quiet",
 	"check":       "among index threshold top passages add id ngram tokens format text-field id-field skipped memory threads quiet",
 	"mcp":         "among index threshold add ngram tokens format text-field id-field memory threads quiet",
+	"search":      "json measure threshold candidates recall top passages format pre text-field id-field skipped memory threads quiet",
 	"sketch":      "output hex format text-field id-field measure scheme seed ngram tokens normalize stop-words memory threads work quiet",
 	"tune":        "json html format text-field id-field measure threshold wrong precision examples ask recall hashes bits memory quiet",
 	"plan dedup":  "output results keep format text-field id-field measure threshold ngram records work memory partitions engine prices quiet",

@@ -143,6 +143,7 @@ func newIndexBuild() *cobra.Command {
 	cmd.Flags().StringVar(&timeField, "time-field", "", "field or column with the time of a document")
 	f.auto.add(cmd.Flags())
 	f.add(cmd.Flags(), true)
+	f.input.pre.add(cmd.Flags())
 	f.input.addJSON(cmd.Flags())
 	cmd.Flags().BoolVar(&verbose, "verbose", false, "say where the keys of documents are stored, and why")
 	completeChoices(cmd)
@@ -211,6 +212,7 @@ id replaces none: where its name file:line is taken, it becomes file:line#hash.`
 	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVar(&timeField, "time-field", "", "field or column with the time of a document")
 	input.addReading(cmd.Flags())
+	input.pre.add(cmd.Flags())
 	input.addJSON(cmd.Flags())
 	completeChoices(cmd)
 	return cmd

@@ -19,6 +19,7 @@ import (
 // inputFlags say what to read.
 type inputFlags struct {
 	format    choice
+	pre       preFlags
 	textField string
 	idField   string
 	maxRecord string
@@ -38,6 +39,7 @@ type inputFlags struct {
 
 func (f *inputFlags) add(flags *pflag.FlagSet) {
 	f.addReading(flags)
+	f.pre.add(flags)
 	flags.StringVar(&f.work, "work", "", "`folder` for data that go to disk; after a kill the same command continues from there (default: a temporary one)")
 	flags.BoolVar(&f.fresh, "fresh", false, "start over, whatever the --work folder holds")
 	f.addReports(flags)
@@ -96,6 +98,9 @@ func (f *inputFlags) apply(c *alike.Config) error {
 		return usagef("--max-record is %s: take less than 4GiB", f.maxRecord)
 	}
 	c.Corpus.MaxRecord = size
+	if err := f.pre.apply(&c.Corpus, f.threads); err != nil {
+		return err
+	}
 	if err := errors.Join(checkThreads(f.threads), checkSkipped(f.skipped)); err != nil {
 		return err
 	}

@@ -47,6 +47,7 @@ func newMCP() *cobra.Command {
 	own.BoolVar(&f.add, "add", false, "with --index: offer a tool that adds a text if it is new")
 	f.text.Add(own)
 	f.input.addReading(own)
+	f.input.pre.add(own)
 	completeChoices(cmd)
 	return cmd
 }

@@ -81,7 +81,7 @@ func tellOfTasks(f *pflag.FlagSet) {
 }
 
 // ofOneProcess are flags of commands on one machine that plans do not take.
-var ofOneProcess = []string{"threads", "fresh", "timings", "progress"}
+var ofOneProcess = []string{"threads", "fresh", "timings", "progress", "pre", "pre-glob", "pre-timeout"}
 
 func readPrices(path string, prices *runner.Prices) error {
 	f, err := os.Open(path)

@@ -81,6 +81,7 @@ func newSearch() *cobra.Command {
 	flags.IntVar(&f.top, "top", 0, "only this many of the most similar ones for each query (default: all)")
 	flags.BoolVar(&f.passages, "passages", false, "show what a query and a document share, with --json")
 	f.input.addReading(flags)
+	f.input.pre.add(flags)
 	flags.BoolVar(&f.json, "json", false, "JSON on standard output")
 	completeChoices(cmd)
 	return cmd

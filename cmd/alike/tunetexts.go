@@ -39,6 +39,7 @@ func (f *textTuning) add(flags *pflag.FlagSet) {
 	flags.IntVar(&f.ask, "ask", 0, "with --examples: ask about so many pairs first, and add the answers to the file")
 	flags.StringVar(&f.page, "html", "", "with INPUT: write a page to this `file`: how alike pairs are, and pairs of each similarity")
 	f.input.addReading(flags)
+	f.input.pre.add(flags)
 }
 
 // check refuses what contradicts itself.

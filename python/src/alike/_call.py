@@ -77,7 +77,7 @@ class Call:
         """Make a folder for temporary files. It is removed at the end unless release is called."""
         where = None
         if in_memory:
-            for name in ("format", "fresh"):
+            for name in ("format", "fresh", "pre", "pre_glob", "pre_timeout"):
                 if name in self.options:
                     raise UsageError(f"{name} {INMEMORY}")
             where = self.options.pop("work", None)

@@ -55,6 +55,9 @@ class ReadingOptions(TypedDict, total=False):
     """How to read documents."""
 
     format: Literal["jsonl", "csv", "tsv", "parquet", "lines", "text"]
+    pre: str
+    pre_glob: str | Sequence[str]
+    pre_timeout: str
     text_field: str
     id_field: str
     max_record: Size
@@ -321,6 +324,9 @@ DEFAULTS: Mapping[str, Any] = {
     "bits": 64,
     "hash": "md5",
     "format": None,
+    "pre": None,
+    "pre_glob": None,
+    "pre_timeout": "1m0s",
     "text_field": "text",
     "id_field": "id",
     "max_record": "64MiB",
