@@ -55,8 +55,20 @@ func Run(ctx context.Context, config Config) (summary *Summary, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, j.close(err == nil)) }()
-	summary = &Summary{}
-	published, err := j.log.Last(resume.Published, summary)
+	end := func() error { return nil }
+	if s.Known != nil {
+		end = s.Known.End
+	}
+	return runInto(ctx, j, in, out, &Summary{}, func(in *inputs) (*Summary, error) { return removal(ctx, j, in, out) }, end)
+}
+
+// runInto prepares the output folder, calls run, with streams in files, which stages and publishes the output, and then
+// end. After an error the output is discarded, unless another process can go on. One that was killed when all was staged
+// is only published; its summary was noted.
+func runInto[S any](
+	ctx context.Context, j *job, in *inputs, out *write.Folder, noted *S, run func(*inputs) (*S, error), end func() error,
+) (summary *S, err error) {
+	published, err := j.log.Last(resume.Published, noted)
 	if err != nil {
 		return nil, err
 	}
@@ -64,15 +76,16 @@ func Run(ctx context.Context, config Config) (summary *Summary, err error) {
 		return nil, err
 	}
 	defer out.Unlock()
+	summary = noted
 	switch in, err = spool(ctx, j, in); {
 	case err != nil:
 	case published:
 		err = out.Publish(ctx)
 	default:
-		summary, err = removal(ctx, j, in, out)
+		summary, err = run(in)
 	}
-	if err == nil && s.Known != nil {
-		err = s.Known.End()
+	if err == nil {
+		err = end()
 	}
 	if err == nil && j.log != nil {
 		out.Settle() // the journal is removed next

@@ -37,17 +37,20 @@ func restoreLost(j *job, in *inputs, docs *documents) error {
 
 // anotherRound prepares a round without the lost rows. It releases what was found.
 func anotherRound(j *job, in *inputs, f *found, lost []write.LostRows) error {
+	err := f.release()
+	j.account.again()
+	return errors.Join(err, skipLost(j, in, f.docs, lost))
+}
+
+// skipLost leaves lost rows out of the rounds to come, of other processes too.
+func skipLost(j *job, in *inputs, docs *documents, lost []write.LostRows) error {
 	slices.SortFunc(lost, func(a, b write.LostRows) int { return cmp.Compare(a.File, b.File) })
 	if j.OnError == OnErrorFail {
 		return lostProblem(in, &lost[0])
 	}
-	err := f.release()
-	j.account.again()
-	if err == nil {
-		err = j.log.Note(resume.Lost, lost)
-		j.log.NextRound()
-	}
-	return errors.Join(err, leaveOut(j.account, in, f.docs, lost))
+	err := j.log.Note(resume.Lost, lost)
+	j.log.NextRound()
+	return errors.Join(err, leaveOut(j.account, in, docs, lost))
 }
 
 // leaveOut marks the documents of lost rows as skipped, reports each file, and counts again.

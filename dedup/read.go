@@ -44,7 +44,7 @@ func keepsDecoded(r *recipe.Recipe, in *inputs) bool {
 // closed at the end of the run.
 func readAll(ctx context.Context, j *job, in *inputs, how choice, links *Links) (*documents, error) {
 	docs := &documents{links: links}
-	if links == nil && keepsDecoded(&how.recipe, in) {
+	if links == nil && j.screen == nil && keepsDecoded(&how.recipe, in) {
 		docs.decoded = reread.NewKept(j.space)
 		j.atEnd(func() error {
 			docs.decoded.Release()
@@ -187,7 +187,10 @@ func readOptions(j *job, in *inputs, how choice, docs *documents) read.Options {
 			o.Table.Memory = share - docs.decoded.Held
 		}
 	}
-	if r.BySets() {
+	switch {
+	case j.screen != nil:
+		o.Scan = func() read.Scan { return j.screen.NewScan() }
+	case r.BySets():
 		o.Table.MostSetFeatures = retain(j.settings, how)
 	}
 	return o

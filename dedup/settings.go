@@ -21,6 +21,7 @@ type settings struct {
 	recipe       recipe.Recipe
 	threshold    measure.Threshold // of the recipe; when parts are removed, of containment
 	removesParts bool              // removes documents that are inside others; see graph.Edges
+	screen       Screener          // judges documents one by one; nil: they are compared
 }
 
 // complete returns the settings of a configuration, with every zero field replaced by its default.

@@ -40,6 +40,7 @@ var uses = []use{
 	{line: "dedup docs.jsonl -o out --scheme simhash --distance 3", made: []string{"out"}},
 	{line: "dedup docs.jsonl -o out --preset exlsh-word --distance 3", made: []string{"out"}, only: ofPresets},
 	{line: "dedup docs.jsonl -o out --preset hash4j-simhash --distance 3", made: []string{"out"}, only: ofPresets},
+	{line: "decontaminate docs.jsonl --against docs.jsonl -o out", made: []string{"out"}},
 	{line: "pairs docs.jsonl"},
 	{line: "pairs docs.jsonl --tokens ascii --ngram 9"},
 	{line: "pairs docs.jsonl --recipe auto"},

@@ -146,7 +146,7 @@ type maker struct {
 // makers returns those of all commands, in the order of the overview.
 func makers() []maker {
 	return []maker{
-		{"dedup", newDedup}, {"pairs", newPairs}, {"passages", newPassages}, {"join", newJoin}, {"entities", newEntities}, {"match", newMatch}, {"learn", newLearn}, {"label", newLabel}, {"stream", newStream}, {"serve", newServe}, {"index", newIndex},
+		{"dedup", newDedup}, {"decontaminate", newDecontaminate}, {"pairs", newPairs}, {"passages", newPassages}, {"join", newJoin}, {"entities", newEntities}, {"match", newMatch}, {"learn", newLearn}, {"label", newLabel}, {"stream", newStream}, {"serve", newServe}, {"index", newIndex},
 		{"search", newSearch}, {"check", newCheck}, {"mcp", newMCP}, {"compare", newCompare}, {"sketch", newSketch}, {"plan", newPlan}, {"stage", newStage}, {"tune", newTune}, {"eval", newEval},
 		{"version", newVersion},
 	}

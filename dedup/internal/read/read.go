@@ -41,7 +41,10 @@ type Options struct {
 	// it is parsed. It is called by several goroutines.
 	Keep func(file int, b *corpus.Block)
 	// Look, if set, makes a Look for each worker, which is called for each document of the inputs.
-	Look     func() Look
+	Look func() Look
+	// Scan, if set, makes a Scan for each worker, which looks at each document in place of Recipe: documents have neither
+	// digest nor keys.
+	Scan     func() Scan
 	Progress meter.Progress
 	Meter    *meter.Meter // nil: nothing is measured
 }
@@ -49,6 +52,10 @@ type Options struct {
 // A Look returns what is known of the text that m has processed last, nil if nothing. It becomes
 // the document's value in the table, and is valid until the next call. An error ends the reading.
 type Look func(m *recipe.Maker, made recipe.Made, text, within []byte) ([]byte, error)
+
+// A Scan returns the document's value in the table, valid until the next call; nil: it has none. features is 0 if the
+// document has nothing to look at.
+type Scan func(r *corpus.Record) (value []byte, features int)
 
 // Counts are the numbers of what was read.
 type Counts struct {
@@ -125,6 +132,8 @@ type worker struct {
 	maker  *recipe.Maker
 	stored *storedReader // nil: records have texts
 	look   Look          // nil: nothing is looked up
+	scan   Scan          // nil: maker makes documents
+	value  []byte        // of scan, for the current document
 	known  int64         // documents for which it returned something
 	other  bool          // a fingerprint since the last piece of a block was of another scheme
 	rows   *doctable.Filler
@@ -142,6 +151,9 @@ func (r *reader) newWorker() *worker {
 	w.maker = r.Recipe.NewMaker(o)
 	if r.Look != nil {
 		w.look = r.Look()
+	}
+	if r.Scan != nil {
+		w.scan = r.Scan()
 	}
 	if r.Stored {
 		w.stored = newStoredReader(r.Recipe, &r.Corpus)
@@ -293,6 +305,12 @@ func (w *worker) endPiece(piece *doctable.Block) (goOn bool, err error) {
 // make makes the data of a document from a record's text, or from its stored signature.
 func (w *worker) make(record *corpus.Record) (recipe.Made, error) {
 	w.watch.lap(stepParse)
+	if w.scan != nil {
+		var made recipe.Made
+		w.value, made.Features = w.scan(record)
+		w.watch.lap(stepFeatures)
+		return made, nil
+	}
 	if w.stored == nil {
 		return w.maker.Make(record.Text), nil
 	}
@@ -343,7 +361,7 @@ func (w *worker) addDocument(file int, record *corpus.Record, made recipe.Made) 
 		}
 		c.Features = append(c.Features, set...)
 	}
-	var value []byte
+	value := w.value
 	if len(record.Fields) > 0 && !(w.Table.Within && w.Within == 0) {
 		value = record.Fields[0]
 	}

@@ -69,8 +69,9 @@ func (k *keptWriter) keeps(doc uint32) bool {
 // Options say what to write.
 type Options struct {
 	Table    *doctable.Table
-	Clusters *clusters.Result
-	Records  bool // clusters are of records, and have a column for their probability
+	Clusters *clusters.Result   // nil: Removed decides, and there are no lists of removed documents and clusters
+	Removed  bitset.Set[uint32] // without Clusters: documents that are not kept
+	Records  bool               // clusters are of records, and have a column for their probability
 	// Probability returns that of a document's cluster, and whether it is known; nil: it never is.
 	Probability func(doc uint32) (p float64, known bool)
 	Corpus      corpus.Options
@@ -101,8 +102,10 @@ func All(ctx context.Context, o Options, out *Folder) (n Counts, err error) {
 		return n, err
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return out.writeRemoved(ctx, &o) })
-	group.Go(func() error { return out.writeClusters(ctx, &o) })
+	if o.Clusters != nil {
+		group.Go(func() error { return out.writeRemoved(ctx, &o) })
+		group.Go(func() error { return out.writeClusters(ctx, &o) })
+	}
 	has := func(what func(f corpus.Format) bool) bool {
 		return slices.ContainsFunc(k.inputs(), func(s corpus.Source) bool { return what(s.Format) })
 	}
@@ -128,15 +131,21 @@ func newKeptWriter(o Options, out *Folder) (*keptWriter, error) {
 		o.NoteBytes = noteBytes
 	}
 	k := &keptWriter{
-		Options: o, out: out, removed: bitset.New[uint32](o.Table.Docs), before: map[int]written{}, uploads: make(chan struct{}, uploadsAtOnce),
+		Options: o, out: out, removed: o.Removed, before: map[int]written{}, uploads: make(chan struct{}, uploadsAtOnce),
 		room: newMemory(o.Space.Share(2)),
 	}
-	err := o.Clusters.Removed.Visit(func(e extsort.Entry) error {
-		k.removed.Add(uint32(e.Key))
-		return nil
-	})
-	if err != nil || !o.Log.Resumed() {
-		return k, err
+	if o.Clusters != nil {
+		k.removed = bitset.New[uint32](o.Table.Docs)
+		err := o.Clusters.Removed.Visit(func(e extsort.Entry) error {
+			k.removed.Add(uint32(e.Key))
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if !o.Log.Resumed() {
+		return k, nil
 	}
 	if err := k.sweep(); err != nil {
 		return nil, err

@@ -1,0 +1,145 @@
+package contam
+
+import (
+	"bytes"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/alike-dev/alike/shingle"
+	"github.com/alike-dev/alike/text"
+)
+
+// Gram is the number of words of a gram: the unit by which items are looked for, and whose frequency is counted.
+const Gram = 4
+
+// words says how documents and items are cut into words: accents, case and punctuation do not count.
+var words = text.Options{StripDiacritics: true}
+
+// An Item is what is looked for. Rows of a set that ask the same thing are one Item.
+type Item struct {
+	ID, Set  string // of the first row
+	Question []byte // or the whole text, where rows have no columns
+	Passage  []byte // what the question is about; nil: there is none
+	Rows     []Row  // with their answers; nil: there are none
+
+	text    []byte     // what is looked for: the question, perhaps with its passage or answer
+	whole   bool       // the answer is a part of text
+	tokens  []uint64   // its words
+	letters int        // words with a letter
+	grams   []uint32   // of each word with which a gram begins: the number of the gram
+	asking  []span     // words of the sentences that ask
+	answers [][]uint64 // words of the answers; nil where there are none to look for
+}
+
+// A Row is a row of a set: its name and its answer.
+type Row struct {
+	ID     string
+	Answer []byte
+}
+
+// Text returns what is looked for.
+func (i *Item) Text() []byte { return i.text }
+
+// span is a range of words.
+type span struct{ from, to int }
+
+const (
+	generic      = 8 // words of a question; a shorter one is looked for with its passage or answer
+	leastLetters = 1 // words with letters that an item must have: sums of numbers stand everywhere
+)
+
+// An analyst cuts texts into words. It belongs to one goroutine.
+type analyst struct {
+	tokenizer *text.Tokenizer
+	buf       []byte
+	tokens    []text.Token
+}
+
+func newAnalyst() *analyst {
+	t, err := text.New(words)
+	if err != nil {
+		panic(err) // the options are constant
+	}
+	return &analyst{tokenizer: t}
+}
+
+func newShingler() *shingle.Shingler {
+	s, err := shingle.New(shingle.Options{Text: words, N: Gram})
+	if err != nil {
+		panic(err) // the options are constant
+	}
+	return s
+}
+
+// cut returns the words of a text with their places, until the next call.
+func (a *analyst) cut(doc []byte) []text.Token {
+	a.tokens = a.tokenizer.AppendTokens(a.tokens[:0], plain(&a.buf, doc))
+	return a.tokens
+}
+
+// hashes returns the words of a text.
+func (a *analyst) hashes(doc []byte) []uint64 {
+	return a.tokenizer.AppendHashes(nil, plain(&a.buf, doc))
+}
+
+// complete fills in what follows from the text to look for, in which the question begins at ask.
+func (a *analyst) complete(i *Item, text []byte, ask int) {
+	i.text, i.letters, i.answers = text, 0, nil
+	tokens := a.cut(text)
+	i.tokens = make([]uint64, len(tokens))
+	for n, t := range tokens {
+		i.tokens[n] = t.Hash
+		if bytes.IndexFunc(text[t.Start:t.End], unicode.IsLetter) >= 0 {
+			i.letters++
+		}
+	}
+	i.asking = asking(text, tokens, ask)
+	for _, r := range i.Rows {
+		i.answers = append(i.answers, a.hashes(r.Answer))
+	}
+}
+
+// asking returns the sentences that ask: those with a question mark, otherwise the last one.
+func asking(doc []byte, tokens []text.Token, from int) (all []span) {
+	begin := 0
+	for begin < len(tokens) && tokens[begin].Start < from {
+		begin++
+	}
+	for n := begin; n < len(tokens); n++ {
+		end := len(doc)
+		if n+1 < len(tokens) {
+			end = tokens[n+1].Start
+		}
+		between := doc[min(tokens[n].End, end):end]
+		last := n+1 == len(tokens)
+		if !last && !ends(between) {
+			continue
+		}
+		if asks := bytes.ContainsAny(between, "?？؟⁇") && n+1-begin >= leastAsking; asks || last && len(all) == 0 {
+			all = append(all, span{begin, n + 1})
+		}
+		begin = n + 1
+	}
+	return all
+}
+
+// leastAsking is the number of words of a sentence that asks: Why? does not tell.
+const leastAsking = 3
+
+// ends tells whether a sentence or line ends between two words.
+func ends(between []byte) bool {
+	for len(between) > 0 {
+		r, n := utf8.DecodeRune(between)
+		between = between[n:]
+		switch {
+		case r == '\n', r == '\r', r == '\u2028', r == '\u2029':
+			return true
+		case unicode.Is(unicode.Sentence_Terminal, r):
+			// An ending of ASCII stands before white space: 1.5 and a.b are no ends.
+			if next, _ := utf8.DecodeRune(between); len(between) == 0 || r >= utf8.RuneSelf || !unicode.IsLetter(next) && !unicode.IsDigit(next) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,68 @@
+package contam
+
+import "bytes"
+
+// mostTag is the length in bytes up to which something between angle brackets is a tag.
+const mostTag = 256
+
+// plain returns text with blanks in place of tags, entities and names of TeX commands, so that words with markup between
+// them stand together. Every other byte keeps its place. The result is text itself if it has none of these; otherwise it
+// is in *buf.
+func plain(buf *[]byte, text []byte) []byte {
+	copied := false
+	for _, mark := range []byte("<&\\") {
+		for at := bytes.IndexByte(text, mark); at >= 0; {
+			n := markup(text[at:])
+			if n > 0 && !copied {
+				*buf = append((*buf)[:0], text...)
+				text, copied = *buf, true
+			}
+			for i := range n {
+				text[at+i] = ' '
+			}
+			next := bytes.IndexByte(text[at+max(n, 1):], mark)
+			if next < 0 {
+				break
+			}
+			at += max(n, 1) + next
+		}
+	}
+	return text
+}
+
+// markup returns the length of the tag, entity or command with which text begins; 0: it begins with none.
+func markup(text []byte) int {
+	switch text[0] {
+	case '<':
+		if len(text) < 3 || !isLetter(text[1]) && !(text[1] == '/' && isLetter(text[2])) {
+			return 0
+		}
+		for i, c := range text[1:min(len(text), mostTag)] {
+			switch c {
+			case '>':
+				return i + 2
+			case '<':
+				return 0
+			}
+		}
+	case '&':
+		n := 1
+		for n < len(text) && n < 12 && (isLetter(text[n]) || text[n] == '#' || text[n]-'0' < 10) {
+			n++
+		}
+		if n > 1 && n < len(text) && text[n] == ';' {
+			return n + 1
+		}
+	case '\\':
+		n := 1
+		for n < len(text) && isLetter(text[n]) {
+			n++
+		}
+		if n > 1 {
+			return n
+		}
+	}
+	return 0
+}
+
+func isLetter(c byte) bool { return c|0x20-'a' < 26 }
