@@ -13,7 +13,7 @@ type Tuning struct {
 	Measure        string  `json:"measure,omitempty"` // of the threshold; absent: jaccard
 	Threshold      float64 `json:"threshold"`
 	Jaccard        float64 `json:"jaccard,omitempty"` // least similarity of a pair at the threshold of another measure with bands
-	Recall         float64 `json:"recall"`            // requested at the threshold
+	Recall         float64 `json:"recall"`            // requested at the threshold; 0: the bands were given
 	Hashes         int     `json:"hashes"`            // components of the signature
 	Bits           int     `json:"bits"`              // of a component
 	Bands          int     `json:"bands"`
@@ -25,6 +25,17 @@ type Tuning struct {
 	// some similarities below the threshold.
 	FalseCandidates []CurvePoint `json:"false_candidates"`
 	Curve           []CurvePoint `json:"curve"` // from similarity 0 to 1
+
+	probability func(similarity float64) float64
+}
+
+// Points returns the curve from similarity 0 to 1 in so many steps.
+func (t *Tuning) Points(steps int) (points []CurvePoint) {
+	for i := range steps + 1 {
+		similarity := math.Round(float64(i)/float64(steps)*1e6) / 1e6 // rounded for people to read
+		points = append(points, CurvePoint{similarity, t.probability(similarity)})
+	}
+	return points
 }
 
 // CurvePoint is a point of the S-curve.
@@ -72,6 +83,11 @@ func TuneFor(t measure.Threshold, recall float64, hashes, bits int) (tuning *Tun
 	return tuning, nil
 }
 
+// TuningOf describes given bands, for a threshold of Jaccard similarity and components of so many bits.
+func TuningOf(params lsh.Params, threshold float64, bits int) *Tuning {
+	return bandTuning(params, threshold, 0, params.Bands*params.Rows, bits)
+}
+
 // sampleTuning describes the effect of samples, by containment.
 func sampleTuning(t measure.Threshold, recall float64) (*Tuning, error) {
 	sample, err := lsh.TuneSample(t, recall)
@@ -92,6 +108,7 @@ func bandTuning(params lsh.Params, threshold, recall float64, hashes, bits int) 
 
 // draw fills in the figures that follow from the probability of becoming a candidate.
 func (t *Tuning) draw(threshold float64, probability func(similarity float64) float64) {
+	t.probability = probability
 	at := func(similarity float64) CurvePoint {
 		similarity = math.Round(similarity*1e6) / 1e6 // rounded for people to read
 		return CurvePoint{similarity, probability(similarity)}
@@ -100,7 +117,5 @@ func (t *Tuning) draw(threshold float64, probability func(similarity float64) fl
 	for _, share := range []float64{0.25, 0.5, 0.75, 0.9} {
 		t.FalseCandidates = append(t.FalseCandidates, at(share*threshold))
 	}
-	for i := range curveSteps + 1 {
-		t.Curve = append(t.Curve, at(float64(i)/curveSteps))
-	}
+	t.Curve = t.Points(curveSteps)
 }

@@ -55,7 +55,7 @@ var common = map[string]string{
 	"mcp":         "among index threshold add ngram tokens format text-field id-field memory threads quiet",
 	"search":      "json measure threshold candidates recall top passages format pre text-field id-field skipped memory threads quiet",
 	"sketch":      "output hex format text-field id-field measure scheme seed ngram tokens normalize stop-words memory threads work quiet",
-	"tune":        "json html format text-field id-field measure threshold wrong precision examples ask recall hashes bits memory quiet",
+	"tune":        "json html plot format text-field measure threshold wrong precision examples ask recall hashes bits bands rows",
 	"plan dedup":  "output results keep format text-field id-field measure threshold ngram records work memory partitions engine prices quiet",
 	"plan pairs":  "output results format text-field id-field measure threshold ngram tokens records work memory partitions engine prices quiet",
 	"plan join":   "output results with format left-id right-id candidates threshold match field model work memory partitions engine quiet",

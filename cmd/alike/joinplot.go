@@ -34,7 +34,7 @@ func plotJoinScores(cmd *cobra.Command, path string, s *alike.JoinScores) error 
 	if len(curve) < 2 {
 		return fmt.Errorf("--plot %s: %d points make no curve: too few pairs were considered", path, len(curve))
 	}
-	d := drawing{floor: min(int(least*10), 9)}
+	d := drawing{floor: min(int(least*10), 9), over: "recall", figure: "precision"}
 	d.axes()
 	d.add(`<polyline fill="none" stroke="#0074d9" points="`)
 	for _, p := range curve {
@@ -44,26 +44,33 @@ func plotJoinScores(cmd *cobra.Command, path string, s *alike.JoinScores) error 
 	d.label(0, "#0074d9", "cut by probability")
 	d.point(1, "#00a03c", "decision", s.Decision.Precision, s.Decision.Recall)
 	d.point(2, "#d92b2b", "best cut", s.Best.Precision, s.Best.Recall)
+	return d.write(cmd, path)
+}
+
+// drawing is an SVG of a figure, up to 1, over another one, from 0 to 1.
+type drawing struct {
+	svg    bytes.Buffer
+	floor  int    // the figure at the bottom, in tenths
+	over   string // name of what runs from left to right
+	figure string // and of what runs upwards
+}
+
+func (d *drawing) add(format string, args ...any) { fmt.Fprintf(&d.svg, format, args...) }
+
+func (d *drawing) x(over float64) float64 { return plotLeft + over*areaWidth }
+
+func (d *drawing) y(figure float64) float64 {
+	floor := float64(d.floor) / 10
+	return plotTop + (1-figure)/(1-floor)*areaHeight
+}
+
+// write ends the drawing and writes it to a file.
+func (d *drawing) write(cmd *cobra.Command, path string) error {
 	d.add("</svg>\n")
 	return writeOutput(cmd, path, func(w io.Writer) error {
 		_, err := d.svg.WriteTo(w)
 		return err
 	})
-}
-
-// drawing is an SVG of precision over recall.
-type drawing struct {
-	svg   bytes.Buffer
-	floor int // the precision at the bottom, in tenths
-}
-
-func (d *drawing) add(format string, args ...any) { fmt.Fprintf(&d.svg, format, args...) }
-
-func (d *drawing) x(recall float64) float64 { return plotLeft + recall*areaWidth }
-
-func (d *drawing) y(precision float64) float64 {
-	floor := float64(d.floor) / 10
-	return plotTop + (1-precision)/(1-floor)*areaHeight
 }
 
 // axes begins the drawing with a line for each tenth.
@@ -79,14 +86,18 @@ func (d *drawing) axes() {
 		y := d.y(float64(i) / 10)
 		d.add("<path stroke=\"#ddd\" d=\"M%d %.1fh%d\"/><text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.1f</text>\n", plotLeft, y, areaWidth, plotLeft-8, y+4, float64(i)/10)
 	}
-	d.add("<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">recall</text>\n", plotLeft+areaWidth/2, bottom+44)
-	d.add("<text transform=\"translate(18 %d) rotate(-90)\" text-anchor=\"middle\">precision</text>\n", plotTop+areaHeight/2)
+	d.add("<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", plotLeft+areaWidth/2, bottom+44, d.over)
+	d.add("<text transform=\"translate(18 %d) rotate(-90)\" text-anchor=\"middle\">%s</text>\n", plotTop+areaHeight/2, d.figure)
 }
 
 // label writes a line of the legend, which stands above the area.
 func (d *drawing) label(i int, color, text string) {
-	x := plotLeft + 280*i
-	d.add("<rect x=\"%d\" y=\"26\" width=\"12\" height=\"12\" fill=\"%s\"/><text x=\"%d\" y=\"37\">%s</text>\n", x, color, x+20, text)
+	d.key(plotLeft+280*i, 26, color, text)
+}
+
+// key writes a colour and what it stands for.
+func (d *drawing) key(x, y int, color, text string) {
+	d.add("<rect x=\"%d\" y=\"%d\" width=\"12\" height=\"12\" fill=\"%s\"/><text x=\"%d\" y=\"%d\">%s</text>\n", x, y, color, x+20, y+11, text)
 }
 
 func (d *drawing) point(i int, color, name string, precision, recall float64) {

@@ -32,7 +32,8 @@ Without INPUT: a signature of --hashes components is cut into bands of a number 
 documents become a candidate pair when they agree in a whole band. The S-curve
 is the probability of that for a pair of each similarity. Candidates are
 verified, so a false one only costs time: bands are chosen first for
-recall, then for little work. The other commands choose them in the same way.
+recall, then for little work. The other commands choose them in the same way. --bands and
+--rows show others, and --plot draws the curves.
 
 With another measure the bands are those for the least Jaccard similarity that a pair
 at its threshold can have; the S-curve goes by the Jaccard similarity. Containment has no
@@ -41,12 +42,13 @@ document that has enough of them is a candidate. With overlap pairs are found ex
 
 const tuneExamples = `  alike tune news.jsonl --html recipe.html
   alike tune news.jsonl --examples pairs.csv --ask 30
-  alike tune --threshold 0.5 --hashes 256 --recall 0.95 --json`
+  alike tune --bands 6,20,42 --rows 3,5,6 --plot curves.svg`
 
 func newTune() *cobra.Command {
 	var by string
 	var threshold, recall float64
 	var hashes, bits int
+	var given bandFlags
 	var asJSON bool
 	var texts textTuning
 	cmd := &cobra.Command{
@@ -75,18 +77,20 @@ func newTune() *cobra.Command {
 			if _, err := minhash.OPH(hashes, bits, 1); err != nil {
 				return usageError{err}
 			}
-			if _, err := keepApart([]string{"-"}, nil); err != nil {
+			if _, err := keepApart(append(named(given.plot), "-"), nil); err != nil {
 				return err
 			}
-			tuning, err := alike.TuneFor(limit, recall, hashes, bits)
+			var tunings []*alike.Tuning
+			if given.wanted() {
+				tunings, err = given.tunings(limit, bits)
+			} else {
+				tunings = make([]*alike.Tuning, 1)
+				tunings[0], err = alike.TuneFor(limit, recall, hashes, bits)
+			}
 			if err != nil {
 				return usageError{err}
 			}
-			if asJSON {
-				return printJSON(cmd, tuning)
-			}
-			printTuning(printed(cmd), tuning)
-			return nil
+			return given.show(cmd, tunings, asJSON)
 		},
 	}
 	flags := cmd.Flags()
@@ -95,6 +99,7 @@ func newTune() *cobra.Command {
 	flags.Float64Var(&recall, "recall", dedup.DefaultRecall, "share of the pairs at the threshold to be found, on average over seeds")
 	flags.IntVar(&hashes, "hashes", alike.DefaultScheme().K(), "components of the signature")
 	flags.IntVar(&bits, "bits", alike.DefaultScheme().Bits(), "bits of a component: 1, 2, 4, 8, 16 or 32")
+	given.add(flags)
 	flags.BoolVar(&asJSON, "json", false, "JSON")
 	texts.add(flags)
 	cmd.Flags().SortFlags = false // in the order of the work
@@ -111,7 +116,7 @@ func checkTuning(cmd *cobra.Command, args []string) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		switch f.Name {
 		case "json", "help", helpAll:
-		case "measure", "threshold", "recall", "hashes", "bits":
+		case "measure", "threshold", "recall", "hashes", "bits", "bands", "rows", "plot":
 			if other && err == nil {
 				err = usagef("--%s %s", f.Name, of)
 			}
@@ -140,7 +145,11 @@ func printTuning(w io.Writer, t *alike.Tuning) {
 		fmt.Fprintf(w, "bands            %d\n", t.Bands)
 		fmt.Fprintf(w, "rows             %d  (%d of %d components used)\n", t.Rows, t.Bands*t.Rows, t.Hashes)
 	}
-	fmt.Fprintf(w, "expected recall  %.6f at the threshold, %v asked for\n", t.ExpectedRecall, t.Recall)
+	fmt.Fprintf(w, "expected recall  %.6f at the threshold", t.ExpectedRecall)
+	if t.Recall > 0 {
+		fmt.Fprintf(w, ", %v asked for", t.Recall)
+	}
+	fmt.Fprintln(w)
 	fmt.Fprintf(w, "\nfalse candidates: share of the pairs of a similarity that is verified in vain\n")
 	for _, p := range t.FalseCandidates {
 		fmt.Fprintf(w, "  %.3f  %.3g\n", p.Similarity, p.Probability)
