@@ -72,7 +72,11 @@ func (c documentCall) check() error {
 		}
 	}
 	return c.within(func(of *collection) error {
-		return c.answerBody(func(body []byte) ([]byte, error) { return of.check(nil, body, add) })
+		settle := of.changes.settle
+		if !add {
+			settle = nil
+		}
+		return c.answerBody(func(body []byte) ([]byte, error) { return of.check(nil, body, add) }, settle)
 	})
 }
 
@@ -98,13 +102,13 @@ func (c documentCall) add() error {
 		if kind == ndjson {
 			return streamLines(c.w, c.r, c.lines(), of.newCheckWork, of.changes.settle)
 		}
-		return c.answerBody(func(body []byte) ([]byte, error) { return of.check(nil, body, true) })
+		return c.answerBody(func(body []byte) ([]byte, error) { return of.check(nil, body, true) }, of.changes.settle)
 	})
 }
 
 func (c documentCall) put() error {
 	return c.within(func(of *collection) error {
-		return c.answerBody(func(body []byte) ([]byte, error) { return of.replace(c.r.PathValue("id"), body) })
+		return c.answerBody(func(body []byte) ([]byte, error) { return of.replace(c.r.PathValue("id"), body) }, of.changes.settle)
 	})
 }
 
@@ -120,7 +124,11 @@ func (c documentCall) get() error {
 
 func (c documentCall) delete() error {
 	return c.within(func(of *collection) error {
-		if err := of.remove(c.r.PathValue("id")); err != nil {
+		err := of.remove(c.r.PathValue("id"))
+		if err == nil {
+			err = of.changes.settle()
+		}
+		if err != nil {
 			return err
 		}
 		c.w.WriteHeader(http.StatusNoContent)
@@ -130,6 +138,6 @@ func (c documentCall) delete() error {
 
 func (c documentCall) search() error {
 	return c.within(func(of *collection) error {
-		return c.answerBody(func(body []byte) ([]byte, error) { return of.search(nil, body) })
+		return c.answerBody(func(body []byte) ([]byte, error) { return of.search(nil, body) }, nil)
 	})
 }

@@ -2,7 +2,7 @@
 // searched and changed, fingerprints, and comparisons of two texts.
 //
 //	connection → front → plain request of a hot route, or net/http
-//	request → door (token, gate, budget) → parse → index.Batch → index.Check → Sync → answer
+//	request → door (token, gate, budget) → body → turn → parse → index.Batch → index.Check → Sync → answer
 //	NDJSON  → blocks of lines, prepared by several goroutines, decided and answered in the order of the lines
 //
 // A collection is an index.Index with a recipe, a window and fields to filter by; this package decides nothing itself.

@@ -148,7 +148,13 @@ func (c *frontConn) decide(h *hotHead, head int) error {
 	if err := c.fill(head + h.length); err != nil {
 		return err
 	}
-	c.body, err = h.route.answer(s, of, c.body[:0], c.in[head:head+h.length])
+	err = s.gate.do(func() (err error) {
+		c.body, err = h.route.answer(s, of, c.body[:0], c.in[head:head+h.length])
+		return err
+	})
+	if err == nil && h.route.right == Write {
+		err = of.changes.settle()
+	}
 	return err
 }
 

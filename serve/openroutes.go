@@ -45,7 +45,7 @@ func (c textCall) sketch() error {
 		if c.r.URL.RawQuery != "" {
 			return unprocessable("query", "is for NDJSON and plain text; a body of JSON has the settings itself")
 		}
-		return c.answerBody(func(body []byte) ([]byte, error) { return c.sketchers.sketch(nil, body) })
+		return c.answerBody(func(body []byte) ([]byte, error) { return c.sketchers.sketch(nil, body) }, nil)
 	}
 	k, err := c.sketchers.ofQuery(c.r.URL.Query())
 	if err != nil {
@@ -61,4 +61,4 @@ func (c textCall) sketch() error {
 	})
 }
 
-func (c textCall) compare() error { return c.answerBody(compareTexts) }
+func (c textCall) compare() error { return c.answerBody(compareTexts, nil) }

@@ -102,7 +102,7 @@ func (c *call) admit(route *route) error {
 	return route.answer(c)
 }
 
-// enter admits a request, which calls done at its end, or turns it away when that is due: see gate.
+// enter admits a request, which calls done at its end, or turns it away: see gate.
 func (s *Server) enter(of func(s *Server) *budget) (done func(), err error) {
 	if s.failing.Load() {
 		return nil, errDraining
@@ -159,10 +159,17 @@ func (c *call) body(use func(body []byte) error) error {
 	return readBody(c.w, c.r, &c.config.Limits, use)
 }
 
-// answerBody answers a body of JSON by JSON.
-func (c *call) answerBody(answer func(body []byte) ([]byte, error)) error {
+// answerBody answers a body of JSON by JSON, once it has a place to work, and what it wrote is kept; settle may be nil.
+func (c *call) answerBody(answer func(body []byte) ([]byte, error), settle func() error) error {
 	return c.body(func(body []byte) error {
-		out, err := answer(body)
+		var out []byte
+		err := c.gate.do(func() (err error) {
+			out, err = answer(body)
+			return err
+		})
+		if err == nil && settle != nil {
+			err = settle()
+		}
 		if err != nil {
 			return err
 		}

@@ -118,7 +118,7 @@ func New(c Config) (*Server, error) {
 		}
 	}
 	s := &Server{config: c, store: st, tables: tables, reads: newBudget(c.Limits.Reads), writes: newBudget(c.Limits.Writes),
-		pages: newBudget(c.Limits.Pages), gate: newGate(),
+		pages: newBudget(c.Limits.Pages), gate: newGate(c.places()),
 		turns: make(chan struct{}, runtime.GOMAXPROCS(0)), ended: make(chan struct{})}
 	s.metrics = newMetrics(s)
 	s.drain, s.drained = context.WithCancel(context.Background())
@@ -130,6 +130,14 @@ func New(c Config) (*Server, error) {
 	}()
 	s.mux, s.http = s.routes(), s.httpServer()
 	return s, nil
+}
+
+// places is how many requests work at once. Those that ask a log wait for it while they work.
+func (c *Config) places() int {
+	if c.Order != nil {
+		return c.Limits.Reads + c.Limits.Writes
+	}
+	return 2 * runtime.GOMAXPROCS(0)
 }
 
 // setDurability fills in the durability, and is an error if it contradicts what else is set.

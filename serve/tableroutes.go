@@ -198,7 +198,7 @@ func (c tableCall) match() error {
 		return streamLines(c.w, c.r, c.lines(), newWork, func() error { return nil })
 	}
 	var p fastjson.Parser
-	return c.answerBody(func(body []byte) ([]byte, error) { return of.answer(c.r.Context(), nil, &p, body) })
+	return c.answerBody(func(body []byte) ([]byte, error) { return of.answer(c.r.Context(), nil, &p, body) }, nil)
 }
 
 // answer appends the answer to a record, an object of JSON, and a line end.
