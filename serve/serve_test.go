@@ -290,6 +290,8 @@ func TestProblemsNameTheFieldAndNeverTheText(t *testing.T) {
 		{422, "PUT", "/v1/collections/d", `{"ngram":"confidential"}`, "ngram"},
 		{422, "PUT", "/v1/collections/d", `{"threshold":true}`, "threshold"},
 		{422, "PUT", "/v1/collections/d", `{"tokens":"confidential"}`, "tokens"},
+		{422, "PUT", "/v1/collections/d", `{"threshold":2}`, "threshold"},
+		{422, "PUT", "/v1/collections/d", `{"bits":64,"distance":3}`, "bits"},
 		{422, "PUT", "/v1/collections/d", `{"permutations":"/etc/confidential"}`, "permutations"},
 		{422, "PUT", "/v1/collections/d", `{"stop_words":"/etc/confidential"}`, "stop_words"},
 		{422, "PUT", "/v1/collections/d", `{"window":{"age":"confidential"}}`, "window"},

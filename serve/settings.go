@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -253,7 +254,13 @@ func explained(err error) error {
 	if err == nil || errors.As(err, &p) {
 		return err
 	}
-	return &Problem{Status: http.StatusUnprocessableEntity, Detail: strings.ReplaceAll(setting.Explain(err, nameOf), "\n", "; ")}
+	p = &Problem{Status: http.StatusUnprocessableEntity}
+	p.Detail = strings.ReplaceAll(setting.Explain(err, func(field string) string {
+		name := nameOf(field)
+		p.Field = cmp.Or(p.Field, name) // the first that the message names
+		return name
+	}), "\n", "; ")
+	return p
 }
 
 // options returns the options of the collection's index.
