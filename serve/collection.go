@@ -26,6 +26,7 @@ type collection struct {
 	changes  changes
 	log      *logPlace // of a collection that replicas share
 	repeats  repeats
+	agents   agents
 
 	checkers  sync.Pool // of *checker
 	parsers   sync.Pool // of *parser

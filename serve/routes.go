@@ -67,7 +67,7 @@ func (s *Server) routes() *http.ServeMux {
 	mux := http.NewServeMux()
 	list := statelessList
 	if !s.config.Stateless {
-		list = slices.Concat(list, collectionList, tableList, pageList)
+		list = slices.Concat(list, collectionList, tableList, agentList, pageList)
 	}
 	for _, route := range list {
 		mux.HandleFunc(route.pattern, func(_ http.ResponseWriter, r *http.Request) {
