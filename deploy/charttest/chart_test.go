@@ -38,6 +38,15 @@ monitoring:
   dashboard: {enabled: true}
 `
 
+// replicas share a log.
+const replicas = `
+tokens: {secret: keys}
+collections:
+  log: "nats://$(PASSWORD)@nats:4222/alike"
+  snapshots: s3://bucket/snapshots
+  extraEnv: [{name: PASSWORD, value: secret}]
+`
+
 // kinds are the objects of Kubernetes itself. Those of the Prometheus operator are checked by ../kubetest.
 var kinds = map[string]func() any{
 	"Deployment":              func() any { return new(apps.Deployment) },
@@ -108,6 +117,7 @@ func TestTheChartInstallsWhatItsValuesSay(t *testing.T) {
 		{"tokens: {secret: keys}\ncollections: {enabled: false}", 5},
 		{"tokens: {secret: keys}\nstateless: {enabled: false}\nnetworkPolicy: {enabled: false}", 2},
 		{everything, 8},
+		{replicas, 9},
 	} {
 		if objects := install(t, c.values); len(objects) != c.want {
 			t.Errorf("%s: %d objects, want %d", c.values, len(objects), c.want)
@@ -118,9 +128,39 @@ func TestTheChartInstallsWhatItsValuesSay(t *testing.T) {
 	}
 }
 
+// Replicas of a log are as many as the autoscaler says, begin at once, and may ask the servers of the log; one pod without
+// a log is one.
+func TestReplicasFollowALog(t *testing.T) {
+	objects := install(t, replicas)
+	set := of[apps.StatefulSet](objects)[0]
+	if set.Spec.Replicas != nil || set.Spec.PodManagementPolicy != apps.ParallelPodManagement {
+		t.Errorf("%+v", set.Spec)
+	}
+	args := set.Spec.Template.Spec.Containers[0].Args
+	for _, want := range []string{"--log=nats://$(PASSWORD)@nats:4222/alike", "--snapshots=s3://bucket/snapshots", "--data=/data"} {
+		if !slices.Contains(args, want) {
+			t.Errorf("%q lacks %s", args, want)
+		}
+	}
+	scaled := map[string]string{}
+	for _, h := range of[autoscaling.HorizontalPodAutoscaler](objects) {
+		scaled[h.Spec.ScaleTargetRef.Name] = h.Spec.ScaleTargetRef.Kind
+	}
+	if scaled[set.Name] != "StatefulSet" || len(of[policy.PodDisruptionBudget](objects)) != 2 {
+		t.Errorf("%q", scaled)
+	}
+	if p := of[networking.NetworkPolicy](objects)[0]; len(p.Spec.Egress) != 1 {
+		t.Errorf("%+v", p.Spec.Egress)
+	}
+	alone := of[apps.StatefulSet](install(t, everything))[0]
+	if *alone.Spec.Replicas != 1 || !slices.Contains(alone.Spec.Template.Spec.Containers[0].Args, "--durability=sync") {
+		t.Errorf("%+v", alone.Spec)
+	}
+}
+
 // No pod may do more than it must, and a release without tokens is one that was asked for.
 func TestPodsHaveNoRightsTheyDoNotNeed(t *testing.T) {
-	for _, values := range []string{everything, "tokens: {insecure: true}"} {
+	for _, values := range []string{everything, replicas, "tokens: {insecure: true}"} {
 		for name, pod := range pods(install(t, values)) {
 			s, c := pod.Spec.SecurityContext, pod.Spec.Containers[0]
 			if len(pod.Spec.Containers) != 1 || !*s.RunAsNonRoot || s.SeccompProfile.Type != core.SeccompProfileTypeRuntimeDefault ||
@@ -131,7 +171,7 @@ func TestPodsHaveNoRightsTheyDoNotNeed(t *testing.T) {
 				!slices.Equal(p.Capabilities.Drop, []core.Capability{"ALL"}) || len(p.Capabilities.Add) > 0 {
 				t.Errorf("%s: %+v", name, p)
 			}
-			if insecure := slices.Contains(c.Args, "--insecure"); insecure != (values != everything) {
+			if insecure := slices.Contains(c.Args, "--insecure"); insecure != strings.Contains(values, "insecure: true") {
 				t.Errorf("%s: %q", name, c.Args)
 			}
 			if stateless := slices.Contains(c.Args, "--stateless"); stateless == strings.HasSuffix(name, "-collections") {
@@ -234,13 +274,13 @@ func TestValuesAreHeldToTheirSchema(t *testing.T) {
 		}
 		return schema.Validate(value)
 	}
-	for _, good := range []string{"", everything, "global: {x: 1}"} {
+	for _, good := range []string{"", everything, replicas, "global: {x: 1}"} {
 		if err := validate(good); err != nil {
 			t.Errorf("%s: %v", good, err)
 		}
 	}
 	for _, bad := range []string{
-		"replicas: 3", "tokens: {Secret: keys}", "image: {digest: latest}", "collections: {replicas: 2}", "collections: {durability: memory}",
+		"replicas: 3", "tokens: {Secret: keys}", "image: {digest: latest}", "collections: {replicas: 2}", "collections: {log: nats}", "collections: {durability: memory}",
 		"collections: {storage: {size: much}}", "collections: {storage: {accessModes: [ReadOnlyMany]}}", "stateless: {autoscaling: {cpu: 0}}",
 		"stateless: {autoscaling: {cpu: 70%}}", "stateless: {autoscaling: {minReplicas: 0}}", "stateless: {resources: {requests: null}}",
 		"drainSeconds: 0", "networkPolicy: {from: []}", "monitoring: {serviceMonitor: {interval: often}}", "monitoring: {alerts: {}}",

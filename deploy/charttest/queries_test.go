@@ -30,16 +30,22 @@ const up = "up"
 // samples are the metrics of a server: name of the series, then of its labels, then their values.
 type samples map[string]map[string][]string
 
-// startServer runs the program with an empty memory and returns its address.
-func startServer(t *testing.T) string {
+// build makes the program.
+func build(t *testing.T) (program string) {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), "alike")
+	program = filepath.Join(t.TempDir(), "alike")
 	build := exec.Command("go", "build", "-o", program, "./cmd/alike")
 	build.Dir = "../.."
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	server := exec.CommandContext(t.Context(), program, "serve", "--listen", "127.0.0.1:0")
+	return program
+}
+
+// startServer runs the program with an empty memory and returns its address.
+func startServer(t *testing.T, program string, flags ...string) string {
+	t.Helper()
+	server := exec.CommandContext(t.Context(), program, append([]string{"serve", "--listen", "127.0.0.1:0"}, flags...)...)
 	server.Cancel = func() error { return server.Process.Signal(os.Interrupt) }
 	log, err := server.StderrPipe()
 	if err != nil {
@@ -82,18 +88,28 @@ func ask(t *testing.T, method, url, kind, body string) *http.Response {
 	return answer
 }
 
-// collect returns the metrics of a server that has a collection and has answered lines.
+// collect returns the metrics of a server that has a collection and has answered lines, and those of a replica, whose
+// log need not be there.
 func collect(t *testing.T) samples {
 	t.Helper()
-	url := startServer(t)
+	program := build(t)
+	all := samples{}
+	read(t, startServer(t, program, "--log", "nats://127.0.0.1:1"), all)
+	url := startServer(t, program)
 	ask(t, http.MethodPut, url+"/v1/collections/c", "application/json", "{}")
 	ask(t, http.MethodPost, url+"/v1/collections/c/documents", "application/x-ndjson", `{"id":"a","text":"a text"}`+"\n")
+	read(t, url, all)
+	return all
+}
+
+// read adds the metrics of a server.
+func read(t *testing.T, url string, all samples) {
+	t.Helper()
 	p := expfmt.NewTextParser(model.LegacyValidation)
 	families, err := p.TextToMetricFamilies(ask(t, http.MethodGet, url+"/metrics", "", "").Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := samples{}
 	for name, family := range families {
 		of := map[string][]string{}
 		for _, metric := range family.Metric {
@@ -109,7 +125,6 @@ func collect(t *testing.T) samples {
 		all[name+"_bucket"] = maps.Clone(of)
 		all[name+"_bucket"]["le"] = nil
 	}
-	return all
 }
 
 // check returns what a query asks for that is not there.

@@ -58,13 +58,15 @@ spec:
   tolerations:
     {{- toYaml . | nindent 4 }}
   {{- end }}
-  {{- if eq .component "stateless" }}
+  {{- if or (eq .component "stateless") .values.log }}
   topologySpreadConstraints:
     {{- range list "topology.kubernetes.io/zone" "kubernetes.io/hostname" }}
     - maxSkew: 1
       topologyKey: {{ . }}
       whenUnsatisfiable: ScheduleAnyway
+      {{- if eq $.component "stateless" }}
       matchLabelKeys: [pod-template-hash]
+      {{- end }}
       labelSelector:
         matchLabels:
           {{- include "alike.selector" $.root | nindent 10 }}
@@ -85,7 +87,14 @@ spec:
         {{- end }}
         {{- if eq .component "collections" }}
         - --data=/data
+        {{- if .values.log }}
+        - {{ printf "--log=%s" .values.log | quote }}
+        {{- with .values.snapshots }}
+        - {{ printf "--snapshots=%s" . | quote }}
+        {{- end }}
+        {{- else }}
         - --durability={{ .values.durability }}
+        {{- end }}
         {{- else }}
         - --stateless
         {{- end }}
@@ -138,6 +147,48 @@ spec:
         items:
           - {key: {{ .component }}, path: {{ .component }}}
   {{- end }}
+{{- end }}
+
+{{- /* What keeps several pods going: takes root, component, kind and values. */}}
+{{- define "alike.several" -}}
+{{- $name := printf "%s-%s" (include "alike.name" .root) .component }}
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata:
+  name: {{ $name }}
+  labels:
+    {{- include "alike.labels" .root | nindent 4 }}
+    app.kubernetes.io/component: {{ .component }}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: {{ .kind }}, name: {{ $name }}}
+  {{- with .values.autoscaling }}
+  minReplicas: {{ .minReplicas }}
+  maxReplicas: {{ .maxReplicas }}
+  metrics:
+    - type: Resource
+      resource:
+        name: cpu
+        target: {type: Utilization, averageUtilization: {{ .cpu }}}
+  {{- with .behavior }}
+  behavior:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- end }}
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata:
+  name: {{ $name }}
+  labels:
+    {{- include "alike.labels" .root | nindent 4 }}
+    app.kubernetes.io/component: {{ .component }}
+spec:
+  maxUnavailable: 1
+  unhealthyPodEvictionPolicy: AlwaysAllow
+  selector:
+    matchLabels:
+      {{- include "alike.selector" .root | nindent 6 }}
+      app.kubernetes.io/component: {{ .component }}
 {{- end }}
 
 {{- /* A Service; takes root and component. */}}

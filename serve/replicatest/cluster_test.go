@@ -1,0 +1,346 @@
+package replicatest
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
+	"github.com/alike-dev/alike/internal/natslog"
+	"github.com/alike-dev/alike/serve"
+)
+
+// These variables make the test's program a server of NATS, or a replica.
+const (
+	asNATS    = "ALIKE_TEST_NATS"    // file of its configuration
+	asReplica = "ALIKE_TEST_REPLICA" // URL of the log; name, folder, address behind it, by spaces
+)
+
+func TestMain(m *testing.M) {
+	var err error
+	switch {
+	case os.Getenv(asNATS) != "":
+		err = runNATS(os.Getenv(asNATS))
+	case os.Getenv(asReplica) != "":
+		err = runReplica(strings.Fields(os.Getenv(asReplica)))
+	default:
+		os.Exit(m.Run())
+	}
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}
+
+func runNATS(file string) error {
+	o, err := server.ProcessConfigFile(file)
+	if err != nil {
+		return err
+	}
+	o.NoSigs = true
+	s, err := server.NewServer(o)
+	if err != nil {
+		return err
+	}
+	s.Start()
+	s.WaitForShutdown()
+	return errors.New("ended")
+}
+
+func runReplica(args []string) error {
+	log, err := natslog.Connect(args[0], args[1])
+	if err != nil {
+		return err
+	}
+	s, err := serve.New(serve.Config{Order: log, Replica: args[1], Dir: args[2], Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", args[3])
+	if err != nil {
+		return err
+	}
+	return s.Serve(listener)
+}
+
+// process is a process that can be ended and begun again.
+type process struct {
+	name string
+	env  string
+	log  string
+	cmd  *exec.Cmd
+}
+
+func (p *process) start(t testing.TB) {
+	t.Helper()
+	out, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	p.cmd = exec.Command(os.Args[0])
+	p.cmd.Env = append(os.Environ(), p.env, "GOMAXPROCS=2")
+	p.cmd.Stdout, p.cmd.Stderr = out, out
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill()
+	_ = p.cmd.Wait()
+}
+
+func (p *process) signal(t testing.TB, s syscall.Signal) {
+	if err := p.cmd.Process.Signal(s); err != nil {
+		t.Error(err)
+	}
+}
+
+func freePort(t testing.TB) int {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// natsServers are three servers of NATS.
+type natsServers struct {
+	all   []*process
+	hosts []string
+}
+
+func startNATS(t testing.TB) *natsServers {
+	t.Helper()
+	dir, n := t.TempDir(), new(natsServers)
+	var routes, ports []string
+	for range 3 {
+		port := strconv.Itoa(freePort(t))
+		ports, routes = append(ports, port), append(routes, "nats://127.0.0.1:"+port)
+	}
+	for i := range 3 {
+		host := "127.0.0.1:" + strconv.Itoa(freePort(t))
+		n.hosts = append(n.hosts, host)
+		config := filepath.Join(dir, fmt.Sprintf("n%d.conf", i))
+		body := fmt.Sprintf("server_name: n%d\nlisten: %s\nmax_payload: 8MB\njetstream { store_dir: %q, sync_interval: always, max_file: 4GB, max_mem: 1GB }\ncluster { name: c, listen: 127.0.0.1:%s, no_advertise: true, routes: [%s] }\n",
+			i, host, filepath.Join(dir, fmt.Sprint("js", i)), ports[i], strings.Join(routes, ", "))
+		if err := os.WriteFile(config, []byte(body), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		p := &process{name: fmt.Sprint("n", i), env: asNATS + "=" + config, log: filepath.Join(dir, fmt.Sprintf("n%d.log", i))}
+		n.all = append(n.all, p)
+		p.start(t)
+	}
+	t.Cleanup(func() {
+		for _, p := range n.all {
+			p.kill()
+		}
+	})
+	return n
+}
+
+// leader returns the server that leads a stream, nil if there is none now.
+func (n *natsServers) leader(stream string) *process {
+	for _, host := range n.hosts {
+		conn, err := nats.Connect("nats://"+host, nats.Timeout(time.Second))
+		if err != nil {
+			continue
+		}
+		m, err := conn.Request("$JS.API.STREAM.INFO."+stream, nil, time.Second)
+		conn.Close()
+		var info struct {
+			Cluster struct {
+				Leader string `json:"leader"`
+			} `json:"cluster"`
+		}
+		if err != nil || json.Unmarshal(m.Data, &info) != nil {
+			continue
+		}
+		for _, p := range n.all {
+			if p.name == info.Cluster.Leader {
+				return p
+			}
+		}
+	}
+	return nil
+}
+
+// link is a way to a server that can be cut: then nothing comes through, and nothing is told of it.
+type link struct {
+	net.Listener
+	mu    sync.Mutex
+	open  sync.Cond
+	isCut bool
+	conns []net.Conn
+}
+
+func newLink(t testing.TB, to string) *link {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := &link{Listener: l}
+	k.open.L = &k.mu
+	t.Cleanup(func() {
+		k.cut(false)
+		l.Close()
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		for _, c := range k.conns {
+			c.Close()
+		}
+	})
+	go func() {
+		for {
+			a, err := l.Accept()
+			if err != nil {
+				return
+			}
+			b, err := net.Dial("tcp", to)
+			if err != nil {
+				a.Close()
+				continue
+			}
+			k.mu.Lock()
+			k.conns = append(k.conns, a, b)
+			k.mu.Unlock()
+			go k.copy(a, b)
+			go k.copy(b, a)
+		}
+	}()
+	return k
+}
+
+func (k *link) copy(to, from net.Conn) {
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(buffer)
+		k.mu.Lock()
+		for k.isCut {
+			k.open.Wait()
+		}
+		k.mu.Unlock()
+		if n > 0 {
+			_, err2 := to.Write(buffer[:n])
+			err = errors.Join(err, err2)
+		}
+		if err != nil {
+			to.Close()
+			from.Close()
+			return
+		}
+	}
+}
+
+func (k *link) cut(is bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.isCut = is
+	k.open.Broadcast()
+}
+
+// replica is a replica behind links of its own.
+type replica struct {
+	process
+	url   string
+	links []*link
+}
+
+func (n *natsServers) replica(t testing.TB, stream, name string) *replica {
+	t.Helper()
+	r := &replica{}
+	var hosts []string
+	for _, host := range n.hosts {
+		k := newLink(t, host)
+		r.links = append(r.links, k)
+		hosts = append(hosts, k.Addr().String())
+	}
+	address := "127.0.0.1:" + strconv.Itoa(freePort(t))
+	r.url = "http://" + address
+	log := "nats://" + strings.Join(hosts, ",") + "/" + stream
+	dir := t.TempDir()
+	r.process = process{name: name, env: asReplica + "=" + strings.Join([]string{log, name, dir, address}, " "), log: filepath.Join(dir, "log")}
+	r.start(t)
+	t.Cleanup(r.kill)
+	return r
+}
+
+func (r *replica) cut(is bool) {
+	for _, k := range r.links {
+		k.cut(is)
+	}
+}
+
+// ready waits until the replica is ready.
+func (r *replica) ready(t testing.TB) {
+	t.Helper()
+	until := time.Now().Add(60 * time.Second)
+	for time.Now().Before(until) {
+		if status, _ := ask(http.MethodGet, r.url+"/readyz", "", time.Second); status == http.StatusOK {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	body, _ := os.ReadFile(r.log)
+	t.Fatalf("%s is not ready:\n%s", r.name, body[max(0, len(body)-3000):])
+}
+
+// metric returns a number of a replica.
+func (r *replica) metric(t testing.TB, name string) float64 {
+	_, body := ask(http.MethodGet, r.url+"/metrics", "", 5*time.Second)
+	lines := bufio.NewScanner(strings.NewReader(body))
+	for lines.Scan() {
+		if value, ok := strings.CutPrefix(lines.Text(), name+" "); ok {
+			f, err := strconv.ParseFloat(value, 64)
+			if err != nil {
+				t.Error(err)
+			}
+			return f
+		}
+	}
+	t.Errorf("%s has no metric %s", r.name, name)
+	return 0
+}
+
+var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}
+
+// ask sends a request. Status 0: it was not sent; -1: there was no answer.
+func ask(method, url, body string, limit time.Duration) (status int, answer string) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
+	if err != nil {
+		return 0, err.Error()
+	}
+	r.Header.Set("Content-Type", "application/json")
+	out, err := client.Do(r)
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return 0, err.Error()
+	}
+	if err != nil {
+		return -1, err.Error()
+	}
+	defer out.Body.Close()
+	all, err := io.ReadAll(out.Body)
+	if err != nil {
+		return -1, err.Error()
+	}
+	return out.StatusCode, string(all)
+}

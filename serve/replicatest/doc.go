@@ -1,0 +1,6 @@
+// Package replicatest holds what replicas of the service answer against one collection, by recorded histories: three
+// servers of NATS and two or four replicas run as processes, clients ask them, and meanwhile processes are killed,
+// stopped and cut off. Each history must be linearizable, and the log, applied once more, must give the same verdicts.
+//
+// ALIKE_HISTORIES is how many histories there are: 5, one of each kind of failure.
+package replicatest
