@@ -20,6 +20,9 @@ type metrics struct {
 	hot      map[*hotRoute]prometheus.Observer // of requests that got what they asked for
 }
 
+// Metrics answers what GET /metrics does, for an address of its own without tokens.
+func (s *Server) Metrics() http.Handler { return s.metrics.handler }
+
 func newMetrics(s *Server) *metrics {
 	m := &metrics{
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{

@@ -30,7 +30,7 @@ var topics = []topic{
 	{name: "records", title: "Records of tables", flags: "records accept field source unique entities known changes verdicts idf join:repetitions config save-config model pairs:top probability truth audit audit-labels explain explain-pairs verbose"},
 	{name: "index", title: "Indexes", flags: "index build:keep columns containment keys build:verbose"},
 	{name: "window", title: "What a stream remembers", flags: "window late window-docs refresh state replay"},
-	{name: "service", title: "The service", flags: "data log snapshots listen serve:tokens tls-cert tls-key insecure stateless durability pprof"},
+	{name: "service", title: "The service", flags: "data log snapshots listen serve:tokens tls-cert tls-key insecure stateless durability pprof metrics-listen"},
 	{name: "resources", title: "Memory, threads and progress", flags: "memory threads work fresh dry-run timings progress metrics quiet"},
 	{name: "tasks", title: "Runs on many machines", flags: "partitions engine prices plan task again pipe stage:columns print"},
 	{name: presetsTopic, title: "Published systems", flags: "preset bits hash permutations shingle-hash idf-epsilon idf-delta join:measure", note: presetsHelp},

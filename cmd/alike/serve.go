@@ -42,6 +42,8 @@ failure (all that wait share one fsync); interval, that it survives the end of t
 while a power failure may lose the last 50 ms; memory, that it lasts as long as the process.
 
 --pprof serves the profiles of Go's net/http/pprof, to this machine only and without tokens.
+--metrics-listen serves /metrics on an address of its own, without tokens: no id or text is
+in them, but names of collections are.
 
 --listen with port 0 takes a free port; the log says which.`,
 }
@@ -52,7 +54,7 @@ const serveExamples = `  alike serve --data collections/
 type serveFlags struct {
 	data, listen, tokens string
 	certificate, key     string
-	pprof                string
+	pprof, metrics       string
 	log, snapshots       string
 	insecure, stateless  bool
 	durability           choice
@@ -83,6 +85,7 @@ func newServe() *cobra.Command {
 	f.durability.value = ""
 	cmd.Flags().Var(&f.durability, "durability", "what an answer to a write promises: sync, interval or memory (default: sync with --data, else memory)")
 	cmd.Flags().StringVar(&f.pprof, "pprof", "", "`address` of this machine that serves profiles of the process (default: none)")
+	cmd.Flags().StringVar(&f.metrics, "metrics-listen", "", "`address` that serves /metrics without tokens (default: only --listen does, with tokens where there are any)")
 	completeChoices(cmd)
 	return cmd
 }
@@ -203,12 +206,10 @@ func (f *serveFlags) run(cmd *cobra.Command) (err error) {
 	}
 	defer func() { err = errors.Join(err, server.Close()) }()
 	defer follow(cmd.Context(), log, files)()
-	if f.pprof != "" {
-		stop, e := profile(cmd.Context(), f.pprof, log)
-		if e != nil {
-			return e
-		}
-		defer func() { err = errors.Join(err, stop()) }()
+	stop, err := f.beside(cmd.Context(), server, log)
+	defer func() { err = errors.Join(err, stop()) }()
+	if err != nil {
+		return err
 	}
 	if secure != nil {
 		listener = tls.NewListener(listener, secure)

@@ -8,7 +8,49 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/alike-dev/alike/serve"
 )
+
+// Metrics are served without a token on their own address, and nothing else is.
+func TestMetricsHaveAnAddressOfTheirOwn(t *testing.T) {
+	tokens := new(serve.Tokens)
+	if err := tokens.Set("of-an-administrator-01 admin *"); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	log := slog.New(slog.NewJSONHandler(&out, nil))
+	s, err := serve.New(serve.Config{Tokens: tokens, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	f := serveFlags{metrics: "127.0.0.1:0"}
+	stop, err := f.beside(t.Context(), s, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var line struct{ Address string }
+	if err := json.Unmarshal([]byte(out.String()), &line); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]int{"/metrics": http.StatusOK, "/v1/collections": http.StatusNotFound, "/debug/pprof/": http.StatusNotFound} {
+		answer, err := http.Get("http://" + line.Address + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if answer.Body.Close(); answer.StatusCode != want {
+			t.Errorf("%s: %d, want %d", path, answer.StatusCode, want)
+		}
+	}
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+	f = serveFlags{metrics: "no address"}
+	if stop, err := f.beside(t.Context(), s, log); err == nil || !strings.HasPrefix(err.Error(), "--metrics-listen: ") || stop() != nil {
+		t.Errorf("no address: %v", err)
+	}
+}
 
 func TestProfilesAreForThisMachineOnly(t *testing.T) {
 	var out strings.Builder
