@@ -108,7 +108,7 @@ func (l *load) send(due chan<- check, begun time.Time) (unsent int, memory []int
 				unsent++
 			}
 		}
-		if time.Since(noted) > time.Second {
+		if l.pid != 0 && time.Since(noted) > time.Second {
 			noted = time.Now()
 			m, err := resident(l.pid)
 			if err != nil {
