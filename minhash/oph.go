@@ -173,16 +173,14 @@ func (s *ophSketcher) fill(features []uint64) {
 // features. Without it a text that repeats one sentence a million times would be thrown whole
 // in each of up to 2k rounds, to fill as many bins as one sentence does.
 func (s *ophSketcher) dropRepeats(features []uint64) []uint64 {
-	distinct := s.distinct[:0]
+	set := s.distinct[:0]
 	for chunk := range slices.Chunk(features, throws*s.k) {
-		distinct = append(distinct, chunk...)
-		slices.Sort(distinct)
-		if distinct = slices.Compact(distinct); len(distinct) > throws*s.k {
+		if set = distinct.Sort(append(set, chunk...)); len(set) > throws*s.k {
 			return features
 		}
 	}
-	s.distinct = distinct
-	return distinct
+	s.distinct = set
+	return set
 }
 
 // opening is the progress of the first round, over bins that are all empty before.

@@ -1,10 +1,12 @@
 package text
 
 import (
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/clipperhouse/uax29/v2/words"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/alike-dev/alike/internal/simd"
 )
@@ -24,25 +26,89 @@ func (t *table) class(r rune, e entry, out []byte) uint8 {
 	if t.options.Tokens == UAX29 {
 		return t.segmentClass(r, e, width, out)
 	}
+	// What changes a token is part of it, whatever its action: the token is made anew, and may become several.
+	// Where every code point is a token, or marks end tokens, that happens too often to pay off.
+	changes := uint8(simd.ClassRun | simd.ClassRebuild)
+	if t.options.Tokens == Chars || t.options.Tokens == Alnum && e&ignored != ignored && !t.staysRun(e, out) {
+		changes = simd.ClassStop
+	}
 	c := actionClasses[e.action()]
 	switch {
-	case width > 3, e&glue != 0, e&unstable != 0 && c != 0:
+	case width > 3:
 		c = simd.ClassStop
+	case e&glue != 0, e&replaced != 0 && e&(attach|joins) != 0:
+		c = t.glueClass(r, e, out, changes)
+	case e&unstable != 0 && c != 0:
+		c = changes
 	case e&replaced != 0:
-		c = simd.ClassStop
-		if len(out) == width && e&(attach|joins) == 0 {
-			c = t.swapClass(out)
+		if c = changes; len(out) == width {
+			c = t.swapClass(out, changes)
 		}
+	case e&attach != 0 && e.action() == actionRun && t.options.Tokens == Words:
+		c = simd.ClassStop // after one code point that is a token it begins another one
+	case e&attach != 0 && c != 0:
+		c |= simd.ClassLastMark | simd.ClassLate
 	case e&attach != 0:
-		c |= simd.ClassLastMark
+		c = simd.ClassLastMark
 	case e&joins != 0:
 		c |= simd.ClassMark
 	}
 	return c
 }
 
-// swapClass returns the class of a code point that out replaces: a run, or one token.
-func (t *table) swapClass(out []byte) uint8 {
+// glueClass returns the class of a code point that combines with what is before it. It is part of the token before
+// it, and after one code point that is a token, a mark like those that join it. So it must not begin a token there
+// which goes on behind it.
+func (t *table) glueClass(r rune, e entry, out []byte, changes uint8) uint8 {
+	const mark = simd.ClassLastMark | simd.ClassLate
+	switch {
+	case changes == simd.ClassStop:
+		return changes
+	case e&ignored == ignored, out != nil && t.allJoin(out), out == nil && e.action() != actionRun:
+		return changes | mark
+	case out == nil && norm.NFC.PropertiesString(string(r)).CCC() == 0 && !composesOutsideRuns()[r]:
+		return changes
+	}
+	return simd.ClassStop
+}
+
+// composesOutsideRuns has the code points that compose with a mark or separator before them, which may belong to
+// another token.
+var composesOutsideRuns = sync.OnceValue(func() map[rune]bool {
+	seconds := map[rune]bool{}
+	for both := range otherComposites() {
+		if wordAction(rune(both>>32)) != actionRun {
+			seconds[rune(uint32(both))] = true
+		}
+	}
+	return seconds
+})
+
+// staysRun reports whether a code point, or what replaces it, is part of a run.
+func (t *table) staysRun(e entry, out []byte) bool {
+	for len(out) > 0 {
+		r, w := utf8.DecodeRune(out)
+		if t.action(r) != actionRun {
+			return false
+		}
+		out = out[w:]
+	}
+	return e.action() == actionRun
+}
+
+func (t *table) allJoin(b []byte) bool {
+	for len(b) > 0 {
+		r, w := utf8.DecodeRune(b)
+		if t.action(r) != actionJoin {
+			return false
+		}
+		b = b[w:]
+	}
+	return true
+}
+
+// swapClass returns the class of a code point that out replaces: a run, or one token, or otherwise.
+func (t *table) swapClass(out []byte, otherwise uint8) uint8 {
 	c := uint8(simd.ClassSwap)
 	for i := 0; i < len(out); {
 		r, w := utf8.DecodeRune(out[i:])
@@ -52,7 +118,7 @@ func (t *table) swapClass(out []byte) uint8 {
 		case e == actionSolo && w == len(out):
 			c |= simd.ClassSolo
 		default:
-			return simd.ClassStop
+			return otherwise
 		}
 		i += w
 	}

@@ -64,9 +64,10 @@
 // point's class in a table made lazily from the tables of unicode, x/text/unicode/norm and
 // x/text/cases. The pipeline leaves nearly every code point unchanged or replaces it by
 // something of the same length; for the others a loop takes over that handles one code point
-// after the other, for as long as it has to. Only sequences with combining code points go
-// through all steps, a few bytes at a time, cut where Unicode guarantees that nothing
-// combines across (UAX 15, section 9), and a memo keeps the results of short ones. UAX29 does
+// after the other, for as long as it has to, or for one word, which a memo then keeps. Only
+// sequences with combining code points go through all steps, a few bytes at a time, cut where
+// Unicode guarantees that nothing combines across (UAX 15, section 9), and another memo keeps
+// the results of short ones. UAX29 does
 // the same for words of letters and digits alone, and gives the pieces around everything else
 // to the library.
 package text

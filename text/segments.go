@@ -22,7 +22,7 @@ func (t *Tokenizer) appendSegments(dst []uint64, doc []byte) []uint64 {
 	patience := 0
 	for at := 0; at < len(doc); {
 		used, seen, stopped := w.classes.Cut(&w.cuts, doc[at:])
-		w.cuts.Swapped(t.swap)
+		t.swapIn(doc[at : at+used])
 		var next int
 		dst, next = t.appendSimpleSegments(dst, doc, at, at+used)
 		switch seen += at; {

@@ -2,10 +2,15 @@ package text
 
 import (
 	"bytes"
+	"encoding/binary"
 	"sync"
 	"sync/atomic"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/alike-dev/alike/internal/simd"
 )
 
 // An entry tells the loops all about a code point under one set of options.
@@ -54,6 +59,8 @@ type page struct {
 	entry       [pageSize]entry
 	replacement *[pageSize][]byte // nil if none of them is replaced
 	class       [pageSize]uint8   // for simd.Cut
+	ccc         [pageSize]uint8   // canonical combining classes, the order of marks
+	swap        *[pageSize]uint32 // the bytes of replacements of the same length, the first one lowest; nil if there are none
 }
 
 // A table has an entry for every code point. It makes each page when the page is first
@@ -194,7 +201,13 @@ func (t *table) makePage(number rune) *page {
 			}
 			p.replacement[i] = bytes.Clone(out)
 		}
-		p.class[i] = t.class(r, e, p.replacementOf(i))
+		if p.class[i] = t.class(r, e, p.replacementOf(i)); p.class[i]&simd.ClassSwap != 0 {
+			if p.swap == nil {
+				p.swap = new([pageSize]uint32)
+			}
+			p.swap[i] = binary.LittleEndian.Uint32(append(bytes.Clone(p.replacement[i]), 0, 0, 0))
+		}
+		p.ccc[i] = norm.NFC.PropertiesString(string(r)).CCC()
 	}
 	t.pages[number].Store(p)
 	return p

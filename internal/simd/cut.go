@@ -23,9 +23,10 @@ import (
 //	for every start and end: hash the bytes between them (AppendHashes)
 //
 // Few code points of most texts stop the loop; the caller handles those one by one. They are
-// code points whose class says that they are unknown, combine with others, or change their
-// length when folded; marks, unless they follow a code point of a run that is not changed;
-// bytes that are not UTF-8; and code points beyond U+FFFF.
+// code points whose class says that they are unknown or combine with others; most marks, unless they
+// follow a code point of a token that is not changed; bytes that are not UTF-8; and code points
+// beyond U+FFFF. Others, such as those that change their length when folded, only have their
+// places recorded, and the caller makes their tokens anew.
 
 // The tricks, with figures for text to signature on one core (bench/scripts.py 885a2c8
 // Scripts/words; before, a separate loop handled each code point, with some branches that are
@@ -55,6 +56,11 @@ const (
 	// ClassLastMark: a ClassMark that no other may follow.
 	ClassLastMark class = 1 << 4
 	ClassStop     class = 1 << 5 // cannot be handled here
+	// ClassRebuild: it changes its token, which the caller has to make anew; Cuts says where.
+	ClassRebuild class = 1 << 6
+	// ClassLate, with one of the classes of marks: it may follow anything. Where no other mark may, it is as if it were
+	// ClassRebuild, too.
+	ClassLate class = 1 << 7
 )
 
 // ASCIIRule says which characters are parts of tokens.
@@ -121,10 +127,13 @@ func (k *Classes) SetPage(r rune, page *[PageSize]class) {
 	}
 }
 
-// isLastMark reports whether src[i:] begins with a ClassLastMark.
-func (k *Classes) isLastMark(src []byte, i int) bool {
+// Of returns the class of the code point at src[i]: 0 if it is ASCII, or beyond U+FFFF.
+func (k *Classes) Of(src []byte, i int) class {
 	r, w := utf8.DecodeRune(src[i:])
-	return w > 1 && w < 4 && k.of[r]&ClassLastMark != 0
+	if w < 2 || w > 3 {
+		return 0
+	}
+	return k.of[r]
 }
 
 const (
@@ -182,18 +191,21 @@ func (k *Classes) cut(v cutVariant, c *Cuts, src []byte) (used, seen int, stoppe
 		}
 		return size, size, false
 	}
-	// The next code point may combine with the one before it, and if that is a mark (there are
-	// never two), with the one before the mark.
+	// The next code point may combine with the one before it, and a mark with the one before the mark. The token that
+	// is open at stop, and those that end behind what is used, are left to the next cut.
 	used = codePointBefore(src, stop)
-	if k.isLastMark(src, used) {
-		used = codePointBefore(src, used)
-	}
 	if starts > ends {
 		used = min(used, int(c.starts[ends]))
 	}
-	for c.tokens > 0 && int(c.ends[c.tokens-1]) > used {
-		c.tokens--
-		used = int(c.starts[c.tokens])
+	for {
+		for c.tokens > 0 && int(c.ends[c.tokens-1]) > used {
+			c.tokens--
+			used = int(c.starts[c.tokens])
+		}
+		if used == 0 || k.Of(src, used)&(ClassLastMark|ClassLate) == 0 {
+			break
+		}
+		used = codePointBefore(src, used)
 	}
 	return used, stop, stop < blocks*wordBlock
 }
@@ -206,13 +218,11 @@ func codePointBefore(src []byte, i int) int {
 	return max(i, 0)
 }
 
-// Swapped calls swap for every code point of class ClassSwap, with its place in the stretch, and
-// the text from there on, in which swap replaces it.
-func (c *Cuts) Swapped(swap func(at int, text []byte)) {
-	for _, at := range c.swaps[:c.swapped] {
-		swap(int(at), c.text[at:])
-	}
-}
+// Places returns where in the stretch code points are swapped, or change their tokens.
+func (c *Cuts) Places() []uint16 { return c.swaps[:c.swapped] }
+
+// TextAt returns the text of the stretch from a place on, in which the caller swaps code points.
+func (c *Cuts) TextAt(place uint16) []byte { return c.text[place:] }
 
 // Tokens returns where the tokens start and end in the stretch.
 func (c *Cuts) Tokens() (starts, ends []uint16) { return c.starts[:c.tokens], c.ends[:c.tokens] }

@@ -6,7 +6,7 @@
 
 // func cutAVX512Blocks(classes *byte, text *byte, starts *uint16, ends *uint16, swaps *uint16, src *byte, blocks int) (nStarts int, nEnds int, nSwaps int, stop int)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, AVX512VBMI2, BMI, POPCNT
-TEXT ·cutAVX512Blocks(SB), $3152-88
+TEXT ·cutAVX512Blocks(SB), $3160-88
 	MOVQ         src+40(FP), AX
 	MOVQ         text+8(FP), CX
 	MOVQ         classes+0(FP), DX
@@ -37,46 +37,48 @@ TEXT ·cutAVX512Blocks(SB), $3152-88
 	VPBROADCASTB BX, Z13
 	MOVL         $0x00000002, BX
 	VPBROADCASTB BX, Z14
-	MOVL         $0x00000004, BX
+	MOVL         $0x00000044, BX
 	VPBROADCASTB BX, Z15
 	MOVL         $0x00000018, BX
 	VPBROADCASTB BX, Z16
-	MOVL         $0x00000014, BX
+	MOVL         $0x00000080, BX
 	VPBROADCASTB BX, Z17
-	MOVL         $0x00000020, BX
+	MOVL         $0x00000054, BX
 	VPBROADCASTB BX, Z18
+	MOVL         $0x00000020, BX
+	VPBROADCASTB BX, Z19
 	XORL         BX, BX
 	XORL         DI, DI
-	MOVQ         BX, 2960(SP)
+	MOVQ         BX, 2968(SP)
 	LEAQ         776(SP), SI
 
 look:
-	VMOVDQU64 (AX)(BX*1), Z19
-	VPMOVB2M  Z19, K1
-	VMOVDQA64 Z19, Z20
-	VPERMI2B  Z3, Z2, Z20
-	VMOVDQU8  Z19, K1, Z20
-	VMOVDQU64 Z20, (CX)(BX*1)
-	VPCMPB    $0x01, Z4, Z19, K2
+	VMOVDQU64 (AX)(BX*1), Z20
+	VPMOVB2M  Z20, K1
+	VMOVDQA64 Z20, Z21
+	VPERMI2B  Z3, Z2, Z21
+	VMOVDQU8  Z20, K1, Z21
+	VMOVDQU64 Z21, (CX)(BX*1)
+	VPCMPB    $0x01, Z4, Z20, K2
 	KMOVQ     K2, R11
 	KMOVQ     K1, R8
 	ANDNQ     R8, R11, R8
-	VPCMPUB   $0x05, Z6, Z19, K3
+	VPCMPUB   $0x05, Z6, Z20, K3
 	KMOVQ     K3, R9
 
 	// Wrong are first bytes of four, C0 and C1, and E0 before a byte below A0.
-	VMOVDQU64 1(AX)(BX*1), Z20
-	VPCMPUB   $0x05, Z8, Z19, K3
-	VPCMPUB   $0x00, Z6, Z19, K4
-	VPCMPUB   $0x01, Z7, Z20, K4, K4
+	VMOVDQU64 1(AX)(BX*1), Z21
+	VPCMPUB   $0x05, Z8, Z20, K3
+	VPCMPUB   $0x00, Z6, Z20, K4
+	VPCMPUB   $0x01, Z7, Z21, K4, K4
 	KORQ      K4, K3, K3
 	KANDNQ    K1, K2, K1
-	VPCMPUB   $0x01, Z5, Z19, K1, K4
+	VPCMPUB   $0x01, Z5, Z20, K1, K4
 	KORQ      K4, K3, K3
 	KMOVQ     K3, R10
 
 	// Where bytes that continue a sequence must be.
-	MOVQ 2960(SP), R12
+	MOVQ 2968(SP), R12
 	LEAQ (R12)(R8*2), R12
 	XORQ R12, R11
 	MOVQ R9, R12
@@ -88,7 +90,7 @@ look:
 	MOVQ R9, R12
 	SHRQ $0x3e, R12
 	ORQ  R11, R12
-	MOVQ R12, 2960(SP)
+	MOVQ R12, 2968(SP)
 
 	// Only what precedes the first wrong byte is looked up.
 	BLSMSKQ   R10, R12
@@ -101,47 +103,47 @@ look:
 	XORL      R12, R12
 	TESTQ     R8, R8
 	JZ        noSequences
-	VMOVDQU64 (AX)(BX*1), Z19
-	VMOVDQU64 1(AX)(BX*1), Z20
-	VMOVDQU64 2(AX)(BX*1), Z23
+	VMOVDQU64 (AX)(BX*1), Z20
+	VMOVDQU64 1(AX)(BX*1), Z21
+	VMOVDQU64 2(AX)(BX*1), Z24
 
 	// A, B and C are the bytes of a sequence, 0, B and C those of a shorter one.
-	VPCMPUB    $0x05, Z6, Z19, K1
-	VMOVDQU8.Z Z19, K1, Z24
-	VPBLENDMB  Z20, Z19, K1, Z21
-	VPBLENDMB  Z23, Z20, K1, Z22
+	VPCMPUB    $0x05, Z6, Z20, K1
+	VMOVDQU8.Z Z20, K1, Z25
+	VPBLENDMB  Z21, Z20, K1, Z22
+	VPBLENDMB  Z24, Z21, K1, Z23
 
 	// Lower byte: 2 bits of B, 6 of C. Upper byte: 4 bits of A, 4 of B.
-	VPSLLW        $0x06, Z21, Z19
-	VPTERNLOGQ    $0xe4, Z4, Z22, Z19
-	VPSLLW        $0x04, Z24, Z20
-	VPSRLW        $0x02, Z21, Z21
-	VPTERNLOGQ    $0xe4, Z8, Z21, Z20
+	VPSLLW        $0x06, Z22, Z20
+	VPTERNLOGQ    $0xe4, Z4, Z23, Z20
+	VPSLLW        $0x04, Z25, Z21
+	VPSRLW        $0x02, Z22, Z22
+	VPTERNLOGQ    $0xe4, Z8, Z22, Z21
 	KMOVQ         R8, K1
-	VPCOMPRESSB.Z Z19, K1, Z19
 	VPCOMPRESSB.Z Z20, K1, Z20
-	VPMOVZXBW     Y19, Z19
+	VPCOMPRESSB.Z Z21, K1, Z21
 	VPMOVZXBW     Y20, Z20
-	VPSLLW        $0x08, Z20, Z20
-	VPORQ         Z20, Z19, Z19
-	VMOVDQU64     Z19, 3016(SP)
+	VPMOVZXBW     Y21, Z21
+	VPSLLW        $0x08, Z21, Z21
+	VPORQ         Z21, Z20, Z20
+	VMOVDQU64     Z20, 3024(SP)
 	POPCNTQ       R8, R8
 	XORL          R9, R9
 
 point:
-	MOVWQZX 3016(SP)(R9*2), R11
+	MOVWQZX 3024(SP)(R9*2), R11
 	MOVBQZX (DX)(R11*1), R11
 	MOVB    R11, (SI)(R9*1)
 	ORQ     R11, R12
-	MOVWQZX 3018(SP)(R9*2), R11
+	MOVWQZX 3026(SP)(R9*2), R11
 	MOVBQZX (DX)(R11*1), R11
 	MOVB    R11, 1(SI)(R9*1)
 	ORQ     R11, R12
-	MOVWQZX 3020(SP)(R9*2), R11
+	MOVWQZX 3028(SP)(R9*2), R11
 	MOVBQZX (DX)(R11*1), R11
 	MOVB    R11, 2(SI)(R9*1)
 	ORQ     R11, R12
-	MOVWQZX 3022(SP)(R9*2), R11
+	MOVWQZX 3030(SP)(R9*2), R11
 	MOVBQZX (DX)(R11*1), R11
 	MOVB    R11, 3(SI)(R9*1)
 	ORQ     R11, R12
@@ -163,11 +165,10 @@ noSequences:
 looked:
 	MOVQ BX, (SP)
 	MOVQ swaps+32(FP), CX
-	MOVQ CX, 3144(SP)
+	MOVQ CX, 3152(SP)
 	MOVQ starts+16(FP), CX
 	MOVQ ends+24(FP), DX
 	XORL BX, BX
-	MOVQ BX, 2952(SP)
 	MOVQ BX, 2960(SP)
 	MOVQ BX, 2968(SP)
 	MOVQ BX, 2976(SP)
@@ -175,6 +176,7 @@ looked:
 	MOVQ BX, 2992(SP)
 	MOVQ BX, 3000(SP)
 	MOVQ BX, 3008(SP)
+	MOVQ BX, 3016(SP)
 	LEAQ 776(SP), SI
 	XORL DI, DI
 
@@ -199,113 +201,125 @@ cut:
 	KMOVQ       K3, 2912(SP)
 	VPTESTMB    Z16, Z3, K1
 	KANDQ       K2, K1, K2
-	KMOVQ       K2, 2936(SP)
+	KMOVQ       K2, 2944(SP)
 	KMOVQ       K1, 2920(SP)
 	VPTESTMB    Z17, Z3, K1
 	KMOVQ       K1, 2928(SP)
 	VPTESTMB    Z18, Z3, K1
-	KMOVQ       K1, 2944(SP)
+	KMOVQ       K1, 2936(SP)
+	VPTESTMB    Z19, Z3, K1
+	KMOVQ       K1, 2952(SP)
 
 	// All bytes of changed code points, of runs, of tokens.
-	MOVQ 2928(SP), R8
+	MOVQ 2936(SP), R8
 	MOVQ R8, R12
 	ANDQ 8(SP)(DI*1), R12
-	ORQ  2968(SP), R8
+	ORQ  2976(SP), R8
 	LEAQ (R12)(R12*1), R13
 	ORQ  R13, R8
-	MOVQ R12, R13
-	ANDQ 264(SP)(DI*1), R12
-	SHRQ $0x3f, R13
-	MOVQ R13, 2968(SP)
-	MOVQ R12, R13
-	SHLQ $0x02, R13
-	ORQ  R13, R8
-	SHRQ $0x3e, R12
-	ORQ  R12, 2968(SP)
-	MOVQ 2888(SP), R9
-	MOVQ R9, R12
-	ANDQ 8(SP)(DI*1), R12
-	ORQ  2952(SP), R9
-	LEAQ (R12)(R12*1), R13
-	ORQ  R13, R9
-	MOVQ R12, R13
-	ANDQ 264(SP)(DI*1), R12
-	SHRQ $0x3f, R13
-	MOVQ R13, 2952(SP)
-	MOVQ R12, R13
-	SHLQ $0x02, R13
-	ORQ  R13, R9
-	SHRQ $0x3e, R12
-	ORQ  R12, 2952(SP)
-	MOVQ 2896(SP), R10
-	MOVQ R10, R12
-	ANDQ 8(SP)(DI*1), R12
-	ORQ  2960(SP), R10
-	LEAQ (R12)(R12*1), R13
-	ORQ  R13, R10
-	MOVQ R12, R13
-	ANDQ 264(SP)(DI*1), R12
-	SHRQ $0x3f, R13
-	MOVQ R13, 2960(SP)
-	MOVQ R12, R13
-	SHLQ $0x02, R13
-	ORQ  R13, R10
-	SHRQ $0x3e, R12
-	ORQ  R12, 2960(SP)
-	MOVQ 2936(SP), R11
-	MOVQ R11, R12
-	ANDQ 8(SP)(DI*1), R12
-	ORQ  2976(SP), R11
-	LEAQ (R12)(R12*1), R13
-	ORQ  R13, R11
 	MOVQ R12, R13
 	ANDQ 264(SP)(DI*1), R12
 	SHRQ $0x3f, R13
 	MOVQ R13, 2976(SP)
 	MOVQ R12, R13
 	SHLQ $0x02, R13
-	ORQ  R13, R11
+	ORQ  R13, R8
 	SHRQ $0x3e, R12
 	ORQ  R12, 2976(SP)
+	MOVQ 2888(SP), R9
+	MOVQ R9, R12
+	ANDQ 8(SP)(DI*1), R12
+	ORQ  2960(SP), R9
+	LEAQ (R12)(R12*1), R13
+	ORQ  R13, R9
+	MOVQ R12, R13
+	ANDQ 264(SP)(DI*1), R12
+	SHRQ $0x3f, R13
+	MOVQ R13, 2960(SP)
+	MOVQ R12, R13
+	SHLQ $0x02, R13
+	ORQ  R13, R9
+	SHRQ $0x3e, R12
+	ORQ  R12, 2960(SP)
+	MOVQ 2896(SP), R10
+	MOVQ R10, R12
+	ANDQ 8(SP)(DI*1), R12
+	ORQ  2968(SP), R10
+	LEAQ (R12)(R12*1), R13
+	ORQ  R13, R10
+	MOVQ R12, R13
+	ANDQ 264(SP)(DI*1), R12
+	SHRQ $0x3f, R13
+	MOVQ R13, 2968(SP)
+	MOVQ R12, R13
+	SHLQ $0x02, R13
+	ORQ  R13, R10
+	SHRQ $0x3e, R12
+	ORQ  R12, 2968(SP)
+	MOVQ 2944(SP), R11
+	MOVQ R11, R12
+	ANDQ 8(SP)(DI*1), R12
+	ORQ  2984(SP), R11
+	LEAQ (R12)(R12*1), R13
+	ORQ  R13, R11
+	MOVQ R12, R13
+	ANDQ 264(SP)(DI*1), R12
+	SHRQ $0x3f, R13
+	MOVQ R13, 2984(SP)
+	MOVQ R12, R13
+	SHLQ $0x02, R13
+	ORQ  R13, R11
+	SHRQ $0x3e, R12
+	ORQ  R12, 2984(SP)
 
 	// What stops: a mark that follows anything but a plain code point of a token.
 	ANDNQ R10, R8, R8
-	MOVQ  3008(SP), R13
+	MOVQ  3016(SP), R13
 	LEAQ  (R13)(R8*2), R13
 	MOVQ  R8, R12
 	SHRQ  $0x3f, R12
-	MOVQ  R12, 3008(SP)
+	MOVQ  R12, 3016(SP)
 	ANDNQ 2920(SP), R13, R13
-	ORQ   2944(SP), R13
-	ORQ   520(SP)(DI*1), R13
+	JZ    allowed
+
+	// But late marks may, which are recorded.
+	MOVQ  2928(SP), R8
+	MOVQ  R8, R12
+	ANDQ  R13, R12
+	ORQ   R12, 2912(SP)
+	ANDNQ R13, R8, R13
+
+allowed:
+	ORQ 2952(SP), R13
+	ORQ 520(SP)(DI*1), R13
 
 	// Marks in a row that begin behind a solo belong to it: adding a one where they begin
 	// carries through all of them.
 	ANDNQ R10, R9, R8
 	MOVQ  R8, R12
 	ADDQ  R12, R12
-	ORQ   2992(SP), R12
+	ORQ   3000(SP), R12
 	ANDQ  R11, R12
 	ADDQ  R11, R12
 	ANDNQ R11, R12, R11
 	ORQ   R11, R8
 	SHRQ  $0x3f, R8
-	MOVQ  R8, 2992(SP)
+	MOVQ  R8, 3000(SP)
 	ANDNQ R9, R11, R9
 
 	// Where tokens start, and where they have ended.
-	MOVQ          2984(SP), R8
+	MOVQ          2992(SP), R8
 	LEAQ          (R8)(R9*2), R8
 	MOVQ          R9, R12
 	SHRQ          $0x3f, R12
-	MOVQ          R12, 2984(SP)
+	MOVQ          R12, 2992(SP)
 	ANDNQ         R9, R8, R8
 	ORQ           2904(SP), R8
-	MOVQ          3000(SP), R9
+	MOVQ          3008(SP), R9
 	LEAQ          (R9)(R10*2), R9
 	MOVQ          R10, R12
 	SHRQ          $0x3f, R12
-	MOVQ          R12, 3000(SP)
+	MOVQ          R12, 3008(SP)
 	NOTQ          R10
 	ORQ           R8, R10
 	ANDQ          R10, R9
@@ -344,7 +358,7 @@ positions2:
 	MOVQ  2912(SP), R8
 	TESTQ R8, R8
 	JZ    swapDone
-	MOVQ  3144(SP), R10
+	MOVQ  3152(SP), R10
 
 swap:
 	TZCNTQ R8, R9
@@ -353,7 +367,7 @@ swap:
 	ADDQ   $0x02, R10
 	BLSRQ  R8, R8
 	JNZ    swap
-	MOVQ   R10, 3144(SP)
+	MOVQ   R10, 3152(SP)
 
 swapDone:
 	VPADDW Z11, Z10, Z10
@@ -403,7 +417,7 @@ positions4:
 	LEAQ  (DX)(R9*2), DX
 	TESTQ R10, R10
 	JZ    swapBadDone
-	MOVQ  3144(SP), SI
+	MOVQ  3152(SP), SI
 
 swapBad:
 	TZCNTQ R10, AX
@@ -412,7 +426,7 @@ swapBad:
 	ADDQ   $0x02, SI
 	BLSRQ  R10, R10
 	JNZ    swapBad
-	MOVQ   SI, 3144(SP)
+	MOVQ   SI, 3152(SP)
 
 swapBadDone:
 	ADDQ R13, BX
@@ -429,7 +443,7 @@ done:
 	SUBQ R12, R8
 	SHRQ $0x01, R8
 	MOVQ R8, nEnds+64(FP)
-	MOVQ 3144(SP), R8
+	MOVQ 3152(SP), R8
 	MOVQ swaps+32(FP), R12
 	SUBQ R12, R8
 	SHRQ $0x01, R8
@@ -449,7 +463,7 @@ GLOBL cutNumbers<>(SB), RODATA|NOPTR, $64
 
 // func cutAVX2Blocks(classes *byte, text *byte, starts *uint16, ends *uint16, swaps *uint16, src *byte, blocks int) (nStarts int, nEnds int, nSwaps int, stop int)
 // Requires: AVX, AVX2, BMI, POPCNT
-TEXT ·cutAVX2Blocks(SB), $3024-88
+TEXT ·cutAVX2Blocks(SB), $3032-88
 	MOVQ           src+40(FP), AX
 	MOVQ           text+8(FP), CX
 	MOVQ           classes+0(FP), DX
@@ -467,7 +481,7 @@ TEXT ·cutAVX2Blocks(SB), $3024-88
 	VPBROADCASTW   X6, X6
 	XORL           BX, BX
 	XORL           DI, DI
-	MOVQ           BX, 2960(SP)
+	MOVQ           BX, 2968(SP)
 	LEAQ           776(SP), SI
 
 look:
@@ -566,7 +580,7 @@ look:
 	ANDNQ     R8, R11, R8
 
 	// Where bytes that continue a sequence must be.
-	MOVQ 2960(SP), R12
+	MOVQ 2968(SP), R12
 	LEAQ (R12)(R8*2), R12
 	XORQ R12, R11
 	MOVQ R9, R12
@@ -578,7 +592,7 @@ look:
 	MOVQ R9, R12
 	SHRQ $0x3e, R12
 	ORQ  R11, R12
-	MOVQ R12, 2960(SP)
+	MOVQ R12, 2968(SP)
 
 	// Only what precedes the first wrong byte is looked up.
 	BLSMSKQ R10, R12
@@ -651,11 +665,10 @@ threeTest:
 looked:
 	MOVQ BX, (SP)
 	MOVQ swaps+32(FP), AX
-	MOVQ AX, 3016(SP)
+	MOVQ AX, 3024(SP)
 	MOVQ starts+16(FP), AX
 	MOVQ ends+24(FP), CX
 	XORL BX, BX
-	MOVQ BX, 2952(SP)
 	MOVQ BX, 2960(SP)
 	MOVQ BX, 2968(SP)
 	MOVQ BX, 2976(SP)
@@ -663,6 +676,7 @@ looked:
 	MOVQ BX, 2992(SP)
 	MOVQ BX, 3000(SP)
 	MOVQ BX, 3008(SP)
+	MOVQ BX, 3016(SP)
 	LEAQ 776(SP), SI
 	XORL DI, DI
 
@@ -691,7 +705,7 @@ cut:
 	VPMOVMSKB Y2, R9
 	SHLQ      $0x20, R9
 	ORQ       R9, R8
-	MOVQ      R8, 2944(SP)
+	MOVQ      R8, 2952(SP)
 	VPSLLW    $0x04, Y0, Y2
 	VPMOVMSKB Y2, R8
 	VPSLLW    $0x04, Y1, Y2
@@ -707,118 +721,142 @@ cut:
 	ORQ       R9, R8
 	MOVQ      R8, 2920(SP)
 	ANDQ      DX, R8
-	MOVQ      R8, 2936(SP)
-	VPSLLW    $0x05, Y0, Y0
-	VPMOVMSKB Y0, DX
-	VPSLLW    $0x05, Y1, Y0
-	VPMOVMSKB Y0, R8
+	MOVQ      R8, 2944(SP)
+	VPSLLW    $0x00, Y0, Y2
+	VPMOVMSKB Y2, DX
+	VPSLLW    $0x00, Y1, Y2
+	VPMOVMSKB Y2, R8
 	SHLQ      $0x20, R8
 	ORQ       R8, DX
+	MOVQ      DX, 2928(SP)
+	VPSLLW    $0x05, Y0, Y2
+	VPMOVMSKB Y2, DX
+	VPSLLW    $0x05, Y1, Y2
+	VPMOVMSKB Y2, R8
+	SHLQ      $0x20, R8
+	ORQ       R8, DX
+	VPSLLW    $0x01, Y0, Y0
+	VPMOVMSKB Y0, R8
+	VPSLLW    $0x01, Y1, Y0
+	VPMOVMSKB Y0, R10
+	SHLQ      $0x20, R10
+	ORQ       R10, R8
+	ORQ       R8, DX
 	ORQ       DX, R9
-	MOVQ      R9, 2928(SP)
+	MOVQ      R9, 2936(SP)
 	ANDQ      8(SP)(DI*1), DX
 	MOVQ      DX, 2912(SP)
 
 	// All bytes of changed code points, of runs, of tokens.
-	MOVQ 2928(SP), DX
+	MOVQ 2936(SP), DX
 	MOVQ DX, R11
 	ANDQ 8(SP)(DI*1), R11
-	ORQ  2968(SP), DX
+	ORQ  2976(SP), DX
 	LEAQ (R11)(R11*1), R12
 	ORQ  R12, DX
-	MOVQ R11, R12
-	ANDQ 264(SP)(DI*1), R11
-	SHRQ $0x3f, R12
-	MOVQ R12, 2968(SP)
-	MOVQ R11, R12
-	SHLQ $0x02, R12
-	ORQ  R12, DX
-	SHRQ $0x3e, R11
-	ORQ  R11, 2968(SP)
-	MOVQ 2888(SP), R8
-	MOVQ R8, R11
-	ANDQ 8(SP)(DI*1), R11
-	ORQ  2952(SP), R8
-	LEAQ (R11)(R11*1), R12
-	ORQ  R12, R8
-	MOVQ R11, R12
-	ANDQ 264(SP)(DI*1), R11
-	SHRQ $0x3f, R12
-	MOVQ R12, 2952(SP)
-	MOVQ R11, R12
-	SHLQ $0x02, R12
-	ORQ  R12, R8
-	SHRQ $0x3e, R11
-	ORQ  R11, 2952(SP)
-	MOVQ 2896(SP), R9
-	MOVQ R9, R11
-	ANDQ 8(SP)(DI*1), R11
-	ORQ  2960(SP), R9
-	LEAQ (R11)(R11*1), R12
-	ORQ  R12, R9
-	MOVQ R11, R12
-	ANDQ 264(SP)(DI*1), R11
-	SHRQ $0x3f, R12
-	MOVQ R12, 2960(SP)
-	MOVQ R11, R12
-	SHLQ $0x02, R12
-	ORQ  R12, R9
-	SHRQ $0x3e, R11
-	ORQ  R11, 2960(SP)
-	MOVQ 2936(SP), R10
-	MOVQ R10, R11
-	ANDQ 8(SP)(DI*1), R11
-	ORQ  2976(SP), R10
-	LEAQ (R11)(R11*1), R12
-	ORQ  R12, R10
 	MOVQ R11, R12
 	ANDQ 264(SP)(DI*1), R11
 	SHRQ $0x3f, R12
 	MOVQ R12, 2976(SP)
 	MOVQ R11, R12
 	SHLQ $0x02, R12
-	ORQ  R12, R10
+	ORQ  R12, DX
 	SHRQ $0x3e, R11
 	ORQ  R11, 2976(SP)
+	MOVQ 2888(SP), R8
+	MOVQ R8, R11
+	ANDQ 8(SP)(DI*1), R11
+	ORQ  2960(SP), R8
+	LEAQ (R11)(R11*1), R12
+	ORQ  R12, R8
+	MOVQ R11, R12
+	ANDQ 264(SP)(DI*1), R11
+	SHRQ $0x3f, R12
+	MOVQ R12, 2960(SP)
+	MOVQ R11, R12
+	SHLQ $0x02, R12
+	ORQ  R12, R8
+	SHRQ $0x3e, R11
+	ORQ  R11, 2960(SP)
+	MOVQ 2896(SP), R9
+	MOVQ R9, R11
+	ANDQ 8(SP)(DI*1), R11
+	ORQ  2968(SP), R9
+	LEAQ (R11)(R11*1), R12
+	ORQ  R12, R9
+	MOVQ R11, R12
+	ANDQ 264(SP)(DI*1), R11
+	SHRQ $0x3f, R12
+	MOVQ R12, 2968(SP)
+	MOVQ R11, R12
+	SHLQ $0x02, R12
+	ORQ  R12, R9
+	SHRQ $0x3e, R11
+	ORQ  R11, 2968(SP)
+	MOVQ 2944(SP), R10
+	MOVQ R10, R11
+	ANDQ 8(SP)(DI*1), R11
+	ORQ  2984(SP), R10
+	LEAQ (R11)(R11*1), R12
+	ORQ  R12, R10
+	MOVQ R11, R12
+	ANDQ 264(SP)(DI*1), R11
+	SHRQ $0x3f, R12
+	MOVQ R12, 2984(SP)
+	MOVQ R11, R12
+	SHLQ $0x02, R12
+	ORQ  R12, R10
+	SHRQ $0x3e, R11
+	ORQ  R11, 2984(SP)
 
 	// What stops: a mark that follows anything but a plain code point of a token.
 	ANDNQ R9, DX, DX
-	MOVQ  3008(SP), R12
+	MOVQ  3016(SP), R12
 	LEAQ  (R12)(DX*2), R12
 	MOVQ  DX, R11
 	SHRQ  $0x3f, R11
-	MOVQ  R11, 3008(SP)
+	MOVQ  R11, 3016(SP)
 	ANDNQ 2920(SP), R12, R12
-	ORQ   2944(SP), R12
-	ORQ   520(SP)(DI*1), R12
+	JZ    allowed
+
+	// But late marks may, which are recorded.
+	MOVQ  2928(SP), DX
+	MOVQ  DX, R11
+	ANDQ  R12, R11
+	ORQ   R11, 2912(SP)
+	ANDNQ R12, DX, R12
+
+allowed:
+	ORQ 2952(SP), R12
+	ORQ 520(SP)(DI*1), R12
 
 	// Marks in a row that begin behind a solo belong to it: adding a one where they begin
 	// carries through all of them.
 	ANDNQ R9, R8, DX
 	MOVQ  DX, R11
 	ADDQ  R11, R11
-	ORQ   2992(SP), R11
+	ORQ   3000(SP), R11
 	ANDQ  R10, R11
 	ADDQ  R10, R11
 	ANDNQ R10, R11, R10
 	ORQ   R10, DX
 	SHRQ  $0x3f, DX
-	MOVQ  DX, 2992(SP)
+	MOVQ  DX, 3000(SP)
 	ANDNQ R8, R10, R8
 
 	// Where tokens start, and where they have ended.
-	MOVQ         2984(SP), DX
+	MOVQ         2992(SP), DX
 	LEAQ         (DX)(R8*2), DX
 	MOVQ         R8, R11
 	SHRQ         $0x3f, R11
-	MOVQ         R11, 2984(SP)
+	MOVQ         R11, 2992(SP)
 	ANDNQ        R8, DX, DX
 	ORQ          2904(SP), DX
-	MOVQ         3000(SP), R8
+	MOVQ         3008(SP), R8
 	LEAQ         (R8)(R9*2), R8
 	MOVQ         R9, R11
 	SHRQ         $0x3f, R11
-	MOVQ         R11, 3000(SP)
+	MOVQ         R11, 3008(SP)
 	NOTQ         R9
 	ORQ          DX, R9
 	ANDQ         R9, R8
@@ -957,7 +995,7 @@ cut:
 	MOVQ         2912(SP), DX
 	TESTQ        DX, DX
 	JZ           swapDone
-	MOVQ         3016(SP), R9
+	MOVQ         3024(SP), R9
 
 swap:
 	TZCNTQ DX, R8
@@ -966,7 +1004,7 @@ swap:
 	ADDQ   $0x02, R9
 	BLSRQ  DX, DX
 	JNZ    swap
-	MOVQ   R9, 3016(SP)
+	MOVQ   R9, 3024(SP)
 
 swapDone:
 	ADDQ $0x08, DI
@@ -1115,7 +1153,7 @@ bad:
 	LEAQ         (CX)(SI*2), CX
 	TESTQ        R9, R9
 	JZ           swapBadDone
-	MOVQ         3016(SP), SI
+	MOVQ         3024(SP), SI
 
 swapBad:
 	TZCNTQ R9, DX
@@ -1124,7 +1162,7 @@ swapBad:
 	ADDQ   $0x02, SI
 	BLSRQ  R9, R9
 	JNZ    swapBad
-	MOVQ   SI, 3016(SP)
+	MOVQ   SI, 3024(SP)
 
 swapBadDone:
 	ADDQ R12, BX
@@ -1141,7 +1179,7 @@ done:
 	SUBQ R11, DX
 	SHRQ $0x01, DX
 	MOVQ DX, nEnds+64(FP)
-	MOVQ 3016(SP), DX
+	MOVQ 3024(SP), DX
 	MOVQ swaps+32(FP), R11
 	SUBQ R11, DX
 	SHRQ $0x01, DX

@@ -114,9 +114,10 @@ type masks struct {
 	run, solo uint64
 	changed   uint64 // bytes of code points that no mark may follow
 	marks     uint64 // lead bytes of marks
+	late      uint64 // lead bytes of those that may follow anything
 	joins     uint64 // bytes of marks that are part of a token
 	bad       uint64 // bytes before which to stop
-	swaps     uint64 // lead bytes of code points to be swapped
+	swaps     uint64 // lead bytes of code points to be swapped, or that change their token
 	spans     uint64 // all bytes of sequences
 }
 
@@ -146,7 +147,9 @@ func cutBlocksGeneric(k *Classes, c *Cuts, src []byte, blocks int) (starts, ends
 		m.solo |= token & k.swar.solo
 		all := m.run | m.solo
 		plain := all &^ m.changed
-		m.bad |= m.marks &^ (plain<<1 | lastPlain)
+		behind := m.marks &^ (plain<<1 | lastPlain)
+		m.swaps |= behind & m.late
+		m.bad |= behind &^ m.late
 		// Marks in a row that follow a solo belong to it: adding a one where they begin carries
 		// through all of them.
 		ofSolo := m.joins &^ (m.joins + m.joins&(m.solo<<1|lastSolo))
@@ -229,13 +232,16 @@ func (m *masks) special(classes *[wordBlock]class, leads uint64) {
 		if c&ClassStop != 0 {
 			m.bad |= lead
 		}
-		if c&ClassSwap != 0 {
+		if c&(ClassSwap|ClassRebuild) != 0 {
 			m.swaps |= lead
+		}
+		if c&ClassLate != 0 {
+			m.late |= lead
 		}
 		if c&(ClassMark|ClassLastMark) != 0 {
 			m.marks |= lead
 		}
-		if c&(ClassSwap|ClassLastMark) != 0 {
+		if c&(ClassSwap|ClassLastMark|ClassRebuild) != 0 {
 			m.changed |= lead
 		}
 	}

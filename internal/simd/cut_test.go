@@ -18,6 +18,7 @@ func someClasses(rule ASCIIRule, fold bool, seed uint64) *Classes {
 	kinds := []class{
 		0, 0, ClassRun, ClassRun, ClassRun, ClassSolo, ClassSolo, ClassRun | ClassSwap, ClassSolo | ClassSwap,
 		ClassRun | ClassMark, ClassRun | ClassMark, ClassRun | ClassLastMark, ClassSolo | ClassLastMark, ClassLastMark, ClassStop,
+		ClassRun | ClassRebuild, ClassRun | ClassMark | ClassRebuild | ClassLate, ClassRun | ClassLastMark | ClassLate, ClassSolo | ClassLastMark | ClassLate,
 	}
 	k := NewClasses(rule, fold)
 	for r := rune(0); r < 1<<16; r += PageSize {
@@ -43,8 +44,8 @@ func plainClasses() *Classes {
 	return k
 }
 
-// slowCut is the definition of what is cut from src, in which nothing stops.
-func slowCut(t interface{ Fatalf(string, ...any) }, k *Classes, src []byte) (tokens []string) {
+// slowCut is the definition of what is cut from src, in which nothing stops, and of its places.
+func slowCut(t interface{ Fatalf(string, ...any) }, k *Classes, src []byte) (tokens []string, places []uint16) {
 	var open []byte
 	solo := false // open is one, with its marks
 	end := func() {
@@ -63,10 +64,14 @@ func slowCut(t interface{ Fatalf(string, ...any) }, k *Classes, src []byte) (tok
 		case w == 2, w == 3:
 			c = k.of[r]
 		}
-		if c&ClassStop != 0 || c&(ClassMark|ClassLastMark) != 0 && !plain {
+		mark := c&(ClassMark|ClassLastMark) != 0
+		late := mark && !plain
+		if c&ClassStop != 0 || late && c&ClassLate == 0 {
 			t.Fatalf("%q: what is used up to the end has something to stop at %d", src, i)
 		}
-		mark := c&(ClassMark|ClassLastMark) != 0
+		if late || w > 1 && c&(ClassSwap|ClassRebuild) != 0 {
+			places = append(places, uint16(i))
+		}
 		if c&ClassRun == 0 || solo && !mark {
 			end()
 		}
@@ -74,11 +79,11 @@ func slowCut(t interface{ Fatalf(string, ...any) }, k *Classes, src []byte) (tok
 			open = append(open, b...)
 			solo = solo || c&ClassSolo != 0
 		}
-		plain = c&(ClassRun|ClassSolo) != 0 && c&(ClassSwap|ClassLastMark) == 0
+		plain = c&(ClassRun|ClassSolo) != 0 && c&(ClassSwap|ClassLastMark|ClassRebuild) == 0
 		i += w
 	}
 	end()
-	return tokens
+	return tokens, places
 }
 
 // cutTokens returns the tokens of c.
@@ -98,11 +103,15 @@ func checkCuts(t interface {
 	var want Cuts
 	used, seen, stopped := k.cut(cutGo, &want, src)
 	tokens := cutTokens(&want)
-	if slow := slowCut(t, k, src[:used]); !slices.Equal(tokens, slow) {
-		t.Fatalf("%q, used %d: %q, want %q", src, used, tokens, slow)
+	slow, slowPlaces := slowCut(t, k, src[:used])
+	places, _ := slices.BinarySearch(want.Places(), uint16(used))
+	if !slices.Equal(tokens, slow) || !slices.Equal(want.Places()[:places], slowPlaces) {
+		t.Fatalf("%q, used %d: %q, places %v, want %q, %v", src, used, tokens, want.Places(), slow, slowPlaces)
 	}
-	if used == 0 && !stopped && len(src) > 0 && len(slowCut(t, k, src[:min(seen, len(src))])) != 1 {
-		t.Fatalf("%q: nothing was done, though there is more than a token", src)
+	if used == 0 && !stopped && len(src) > 0 {
+		if whole, _ := slowCut(t, k, src[:min(seen, len(src))]); len(whole) != 1 {
+			t.Fatalf("%q: nothing was done, though there is more than a token", src)
+		}
 	}
 	hashes := appendCutHashesGeneric(nil, &want, 0, want.tokens)
 	for i, token := range tokens {
@@ -188,7 +197,9 @@ func TestSwappedShowsTheTextToReplace(t *testing.T) {
 	k.SetPage(0, &[PageSize]class{'Ü': ClassRun | ClassSwap, 'ü': ClassRun})
 	var c Cuts
 	k.Cut(&c, []byte("Über ÜB"))
-	c.Swapped(func(at int, text []byte) { copy(text, "ü") })
+	for _, at := range c.Places() {
+		copy(c.TextAt(at), "ü")
+	}
 	if got := cutTokens(&c); !slices.Equal(got, []string{"über", "üb"}) {
 		t.Errorf("tokens %q", got)
 	}

@@ -173,9 +173,10 @@ var tested = [...]struct {
 	{slotRun, classRun},
 	{slotToken, classRun | classSolo},
 	{slotSolo, classSolo},
-	{slotSwap, classSwap}, // of sequences only
+	{slotSwap, classSwap | classRebuild}, // of sequences only
 	{slotMark, classMark | classLastMark},
-	{slotChanged, classSwap | classLastMark},
+	{slotLate, classLate},
+	{slotChanged, classSwap | classLastMark | classRebuild},
 	{slotStop, classStop},
 }
 

@@ -21,6 +21,8 @@ const (
 	classMark     = 1 << 3
 	classLastMark = 1 << 4
 	classStop     = 1 << 5
+	classRebuild  = 1 << 6
+	classLate     = 1 << 7
 
 	// Offsets of the fields of simd.Classes.
 	classesASCII   = 1 << 16
@@ -62,8 +64,9 @@ const (
 	slotRun     = iota // first bytes of code points of a class, and ASCII
 	slotToken          // those that are parts of runs or solos
 	slotSolo           //
-	slotSwap           //
+	slotSwap           // or that change their token
 	slotMark           // of both kinds
+	slotLate           // marks that may follow anything
 	slotChanged        // that no mark may follow
 	slotJoin           // marks that are part of a token
 	slotStop           //
@@ -214,6 +217,14 @@ func (k *kernel) cut() {
 	ANDNQ(c, a, a)
 	shifted(a, lastPlain, bad)
 	ANDNQ(k.slot[slotMark], bad, bad)
+	JZ(LabelRef("allowed"))
+	Comment("But late marks may, which are recorded.")
+	MOVQ(k.slot[slotLate], a)
+	MOVQ(a, t)
+	ANDQ(bad, t)
+	ORQ(t, k.slot[slotSwap])
+	ANDNQ(bad, a, bad)
+	Label("allowed")
 	ORQ(k.slot[slotStop], bad)
 	ORQ(k.ofBlock(k.bad), bad)
 	Comment("Marks in a row that begin behind a solo belong to it: adding a one where they begin")
