@@ -49,10 +49,7 @@ type Found struct {
 	Sizes *extsort.Sorted // Key: a document, Value: the size of its set; nil unless wanted
 }
 
-// Release frees the pairs and sizes.
-func (f *Found) Release() error { return errors.Join(f.Met.Release(), f.Space.ReleaseAll(f.Sizes)) }
-
-// Candidates returns the candidate pairs of representatives. The caller releases them.
+// Candidates returns the candidate pairs of representatives. The caller releases Met and Sizes.
 func Candidates(ctx context.Context, o Options) (*Found, error) {
 	kept := []extsort.Options{o.pairSorting(), o.hotSorting()}
 	if o.Sizes {
