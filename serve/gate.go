@@ -2,6 +2,7 @@ package serve
 
 import (
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 )
@@ -22,9 +23,9 @@ type gate struct {
 	places int // to work
 
 	mu      sync.Mutex
-	working int
-	queue   []chan struct{} // of requests that wait for a place
-	head    int             // of the queue; what is before has left it
+	working []*seat
+	queue   []*seat // that requests wait for
+	head    int     // of the queue; what is before has left it
 
 	rest                 time.Duration // how long one that is turned away waits for its answer
 	from                 time.Time     // of this window
@@ -36,6 +37,7 @@ type gate struct {
 const (
 	gateWindow = 50 * time.Millisecond
 	mostWait   = 10 * time.Millisecond
+	mostHeld   = 50 * time.Millisecond
 	alwaysWait = 64 // requests that may wait however long it takes: it is too few to be too many
 	shortRest  = 5 * time.Millisecond
 	longRest   = 3 * time.Second
@@ -88,40 +90,85 @@ func (g *gate) admitted() float64 {
 	return g.share
 }
 
+// seat is one of the places to work.
+type seat struct {
+	since time.Time
+	lost  bool // others have it: the work takes long
+	turn  chan struct{}
+}
+
 // do works when there is a place. What waits for anything but a processor, such as a disk or a client, is no such work.
+// Work that takes longer than mostHeld goes on beside the others.
 func (g *gate) do(work func() error) error {
-	if turn := g.begin(); turn != nil {
-		<-turn
+	p := new(seat)
+	if !g.begin(p) {
+		look := time.NewTicker(mostHeld)
+		for waiting := true; waiting; {
+			select {
+			case <-p.turn:
+				waiting = false
+			case <-look.C:
+				g.free()
+			}
+		}
+		look.Stop()
 	}
-	defer g.end()
+	defer g.end(p)
 	return work()
 }
 
-// begin takes a place, or returns a channel that is closed when the request has one.
-func (g *gate) begin() (turn chan struct{}) {
+// begin takes a place, or joins the queue: the channel turn is closed when it has one.
+func (g *gate) begin(p *seat) (now bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.working < g.places {
-		g.working++
-		return nil
+	if len(g.working) < g.places {
+		g.take(p)
+		return true
 	}
-	turn = make(chan struct{})
-	g.queue = append(g.queue, turn)
-	return turn
+	p.turn = make(chan struct{})
+	g.queue = append(g.queue, p)
+	return false
 }
 
-// end gives the place to the first in the queue.
-func (g *gate) end() {
+// take gives a place. g.mu is held, as by next.
+func (g *gate) take(p *seat) {
+	p.since = g.now()
+	g.working = append(g.working, p)
+}
+
+// next gives free places to the first in the queue.
+func (g *gate) next() {
+	for len(g.working) < g.places && g.head < len(g.queue) {
+		p := g.queue[g.head]
+		g.queue[g.head] = nil
+		g.take(p)
+		close(p.turn)
+		if g.head++; 2*g.head >= len(g.queue) {
+			g.queue, g.head = append(g.queue[:0], g.queue[g.head:]...), 0
+		}
+	}
+}
+
+// end gives a place back.
+func (g *gate) end(p *seat) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.ended++
-	if g.head == len(g.queue) {
-		g.working--
-		return
+	if !p.lost {
+		at := slices.Index(g.working, p)
+		g.working = slices.Delete(g.working, at, at+1)
+		g.next()
 	}
-	close(g.queue[g.head])
-	g.queue[g.head] = nil
-	if g.head++; 2*g.head >= len(g.queue) {
-		g.queue, g.head = append(g.queue[:0], g.queue[g.head:]...), 0
-	}
+}
+
+// free takes places from work that has held them for long.
+func (g *gate) free() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now := g.now()
+	g.working = slices.DeleteFunc(g.working, func(p *seat) bool {
+		p.lost = now.Sub(p.since) >= mostHeld
+		return p.lost
+	})
+	g.next()
 }

@@ -20,15 +20,16 @@ type load struct {
 // admittedAt is a request that has a place, or waits for one.
 type admittedAt struct {
 	since time.Time
-	turn  chan struct{} // nil: it has a place
+	place *seat
+	now   bool // it has its place
 }
 
 func (a *admittedAt) ready() bool {
-	if a.turn == nil {
+	if a.now {
 		return true
 	}
 	select {
-	case <-a.turn:
+	case <-a.place.turn:
 		return true
 	default:
 		return false
@@ -62,7 +63,8 @@ func (l load) run(g *gate, seconds int) (rate float64, late time.Duration, turne
 			ok, rest := g.pass()
 			if ok {
 				clock = clock.Add(l.read)
-				admitted = append(admitted, admittedAt{since, g.begin()})
+				p := new(seat)
+				admitted = append(admitted, admittedAt{since, p, g.begin(p)})
 				continue
 			}
 			turned++
@@ -76,15 +78,15 @@ func (l load) run(g *gate, seconds int) (rate float64, late time.Duration, turne
 			continue
 		}
 		clock = clock.Add(l.work)
-		g.end()
+		g.end(admitted[0].place)
 		free++
 		if clock.Sub(begun) > end.Sub(begun)/3 {
 			took = append(took, clock.Sub(admitted[0].since))
 		}
 		admitted = admitted[1:]
 	}
-	for range admitted { // those that are left
-		g.end()
+	for _, a := range admitted { // those that are left
+		g.end(a.place)
 	}
 	slices.Sort(took)
 	return float64(len(took)) / (end.Sub(begun).Seconds() * 2 / 3), took[len(took)*99/100], turned
@@ -150,7 +152,31 @@ func TestNoMoreWorkThanThereArePlaces(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if done.Load() != int64(50*g.places) || most.Load() != int64(g.places) || g.working != 0 || len(g.queue) != g.head {
-		t.Errorf("%d of %d are done, %d at once with %d places, %d still work", done.Load(), 50*g.places, most.Load(), g.places, g.working)
+	if done.Load() != int64(50*g.places) || most.Load() != int64(g.places) || len(g.working) != 0 || len(g.queue) != g.head {
+		t.Errorf("%d of %d are done, %d at once with %d places, %d still work", done.Load(), 50*g.places, most.Load(), g.places, len(g.working))
+	}
+}
+
+// Work that takes long holds up nobody, also when nobody else comes.
+func TestLongWorkGivesItsPlaceAway(t *testing.T) {
+	g := newGate(2)
+	release := make(chan struct{})
+	var long, short sync.WaitGroup
+	for range 3 * g.places {
+		long.Go(func() {
+			_ = g.do(func() error {
+				<-release
+				return nil
+			})
+		})
+	}
+	for range 20 {
+		short.Go(func() { _ = g.do(func() error { return nil }) })
+	}
+	short.Wait()
+	close(release)
+	long.Wait()
+	if len(g.working) != 0 || len(g.queue) != g.head {
+		t.Errorf("%d still work, %d wait", len(g.working), len(g.queue)-g.head)
 	}
 }
