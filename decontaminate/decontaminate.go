@@ -69,6 +69,9 @@ type Set struct {
 	Found int    `json:"found"` // items that some document has
 }
 
+// PageOfRun is the kind of page that a Page is stored as.
+const PageOfRun = "decontaminate"
+
 // Page is the result for people to look at. It is the same for any number of threads.
 type Page struct {
 	Summary  Summary
@@ -108,10 +111,10 @@ func Run(ctx context.Context, c Config) (*Summary, error) {
 	s := &screener{c: &c}
 	o := dedup.Screening{Screener: s, FoundOnly: c.FoundOnly, OnFound: s.onFound, Details: func() any { return s.details() }}
 	if c.Page != nil {
-		o.Report = func(w io.Writer, of *Summary) error {
+		o.Page = func(of *Summary) (*dedup.Page, error) {
 			page := Page{Summary: *of, Details: s.details(), Examples: s.examples}
-			page.Summary.Stages, page.Summary.Seconds, page.Summary.PeakMemoryBytes, page.Summary.SpilledBytes = nil, 0, 0, 0
-			return c.Page(w, &page)
+			page.Summary.Details, page.Summary.Stages, page.Summary.Seconds, page.Summary.PeakMemoryBytes, page.Summary.SpilledBytes = nil, nil, 0, 0, 0
+			return dedup.NewPage(PageOfRun, &page, c.Page)
 		}
 	}
 	return dedup.Screen(ctx, c.Config, o)

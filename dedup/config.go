@@ -143,6 +143,7 @@ const (
 	RemovedFile  = write.RemovedFile
 	ClustersFile = write.ClustersFile
 	ReportFile   = write.ReportFile
+	ReportData   = write.ReportData
 	SummaryFile  = write.SummaryFile
 )
 

@@ -26,7 +26,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/alike-dev/alike/dedup/internal/clusters"
 	"github.com/alike-dev/alike/dedup/internal/write"
@@ -156,9 +155,9 @@ func removal(ctx context.Context, j *job, in *inputs, out *write.Folder) (*Summa
 
 // written is what was written of the kept documents.
 type written struct {
-	page    func(io.Writer) error // writes the report; nil: there is none
-	removed bitset.Set[uint32]    // with NewTo.Known: documents removed in favour of another one of the run
-	lost    []write.LostRows      // rows that could not be copied: the rest is void
+	page    *Page              // nil: there is none
+	removed bitset.Set[uint32] // with NewTo.Known: documents removed in favour of another one of the run
+	lost    []write.LostRows   // rows that could not be copied: the rest is void
 }
 
 // keep clusters the edges and writes the documents that stay, everything except the summary.

@@ -10,6 +10,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/clusters"
 	"github.com/alike-dev/alike/dedup/internal/overview"
 	"github.com/alike-dev/alike/dedup/internal/reread"
+	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/bitset"
 )
 
@@ -22,6 +23,20 @@ type pageMaker struct {
 	docs    []uint32           // documents whose texts are shown
 	decoded bitset.Set[uint32] // those of them whose files are decoded anyway to be copied
 	records *reread.Store      // has these, and reads the others in place
+}
+
+// PageOfRun is the kind of page that a Report is stored as.
+const PageOfRun = "dedup"
+
+// StoredPage is what ReportData holds: a page can be made again from it.
+type StoredPage = write.StoredPage
+
+// Page is a page about a run that is stored with its data, and NewPage makes one, which write writes.
+type Page = write.Page
+
+// NewPage returns a page of a kind that a function writes from data.
+func NewPage[T any](kind string, data *T, to func(io.Writer, *T) error) (*Page, error) {
+	return write.NewPage(kind, data, to)
 }
 
 // newReport begins the report, if one is wanted.
@@ -64,8 +79,8 @@ func newReport(j *job, in *inputs, f *found, c *clusters.Result) (*pageMaker, er
 // put stores the record of a document in decoded.
 func (p *pageMaker) put(doc uint32, raw []byte) error { return p.records.Put(doc, raw) }
 
-// finish reads the texts and returns the function that writes the page; nil: there is no report.
-func (p *pageMaker) finish(ctx context.Context) (func(io.Writer) error, error) {
+// finish reads the texts and returns the page; nil: there is no report.
+func (p *pageMaker) finish(ctx context.Context) (*write.Page, error) {
 	if p.page == nil {
 		return nil, nil
 	}
@@ -89,7 +104,7 @@ func (p *pageMaker) finish(ctx context.Context) (func(io.Writer) error, error) {
 		texts[doc] = slices.Clone(text)
 	}
 	p.page.Show(texts)
-	return func(w io.Writer) error { return p.write(w, p.page) }, nil
+	return write.NewPage(PageOfRun, p.page, p.write)
 }
 
 func (p *pageMaker) close() {

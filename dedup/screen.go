@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"strconv"
 
@@ -48,8 +47,8 @@ type Screening struct {
 	OnFound func(document string, f *Found)
 	// Details, when set, returns what the summary says besides, when all is found.
 	Details func() any
-	// Report, when set, writes a page about the result to ReportFile.
-	Report func(w io.Writer, s *ScreenSummary) error
+	// Page, when set, returns a page about the result; see NewPage.
+	Page func(s *ScreenSummary) (*Page, error)
 }
 
 // ScreenSummary is the report of Screen. read = kept + removed + skipped, always.
@@ -151,9 +150,11 @@ func screen(ctx context.Context, j *job, in *inputs, o *Screening, out *write.Fo
 	if o.Details != nil {
 		w.summary.Details = o.Details()
 	}
-	var page func(io.Writer) error
-	if o.Report != nil {
-		page = func(to io.Writer) error { return o.Report(to, w.summary) }
+	var page *Page
+	if o.Page != nil {
+		if page, err = o.Page(w.summary); err != nil {
+			return nil, err
+		}
 	}
 	if err := out.WriteLast(w.summary, page); err != nil {
 		return nil, err

@@ -1,10 +1,13 @@
 package report
 
 import (
+	"crypto/sha256"
 	_ "embed"
+	"encoding/base64"
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -18,8 +21,18 @@ import (
 //go:embed dedup.html
 var dedupHTML string
 
+// dedupJS is the only script that the page may run: its policy names the script's hash.
+//
+//go:embed dedup.js
+var dedupJS string
+
 var dedupPage = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("dedup").Funcs(template.FuncMap{"comma": humanize.Comma, "share": share, "style": style}).Parse(dedupHTML))
+	sum := sha256.Sum256([]byte(dedupJS))
+	return template.Must(template.New("dedup").Funcs(template.FuncMap{
+		"comma": humanize.Comma, "share": share, "style": style,
+		"script":     func() template.JS { return template.JS(dedupJS) },
+		"scriptHash": func() string { return "sha256-" + base64.StdEncoding.EncodeToString(sum[:]) },
+	}).Parse(dedupHTML))
 })
 
 // style is what the pages have in common, for a page that is one file.
@@ -34,6 +47,11 @@ type removal struct {
 	Curve    string // points of a polyline in a square of 100 by 100; "": none
 	Mark     string // position of the threshold across that square
 	Examples []example
+	Counts   string // of removed documents by similarity, with spaces between them
+	LeastBin int    // the first of these that is not 0
+	Most     int64  // the largest of them
+
+	Documents int64 // kept and removed
 }
 
 // bar is a bar of a histogram, in a square of 100 by 100.
@@ -60,6 +78,9 @@ type example struct {
 // dedup.Config.Report. O(report), whose size does not grow with the corpus.
 func Dedup(w io.Writer, r *dedup.Report) error {
 	p := removal{Report: r, Decided: decided(&r.Summary), Bars: bars(r), Sizes: sizeRows(r.Overview.Sizes)}
+	p.Counts = strings.Trim(fmt.Sprint(r.Similarities), "[]")
+	p.Most, p.Documents = slices.Max(r.Similarities[:]), r.Summary.Kept+r.Summary.Removed
+	p.LeastBin = max(0, slices.IndexFunc(r.Similarities[:], func(n int64) bool { return n > 0 }))
 	if len(r.Recall) > 0 {
 		p.Curve, p.Mark = curve(r.Recall), fmt.Sprintf("%.1f", 100*r.Summary.Threshold)
 	}

@@ -29,6 +29,10 @@ func TestThePageOfARemovalEscapesWhatTheCorpusHolds(t *testing.T) {
 	r.Inputs = []dedup.ReportInput{{Name: evil + ".jsonl", Documents: 4, Removed: 1}}
 	r.Examples = []dedup.ReportExample{{Removed: evil, Kept: "b", Similarity: 0.91, RemovedText: []byte("one two three four " + evil + "\xff"), KeptText: []byte("one two three four five")}}
 	html := dedupHTMLOf(t, r)
+	if !strings.Contains(html, "data-counts=\"0 0 ") {
+		t.Error("the page has no counts for the slider")
+	}
+	html = strings.Replace(html, "<script>"+dedupJS+"</script>", "", 1)
 	for _, never := range []string{"<script", "http:", "https:", "src=", "<b>", "\xff"} {
 		if strings.Contains(html, never) {
 			t.Errorf("the page has %q", never)

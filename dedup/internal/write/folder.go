@@ -33,6 +33,7 @@ const (
 	RemovedFile  = "removed.csv"
 	ClustersFile = "clusters.csv"
 	ReportFile   = "report.html"
+	ReportData   = "report.json" // what it shows
 	FoundFile    = "found.csv"
 	LittleFile   = "little.csv"
 	SummaryFile  = "summary.json"
@@ -112,7 +113,7 @@ func (o *Folder) name() string {
 }
 
 // outputNames are the names that a run may put into its output folder, in this order.
-var outputNames = []string{KeptFolder, KeptList, KeptIDsFile, RemovedFile, ClustersFile, ReportFile, FoundFile, LittleFile, SummaryFile}
+var outputNames = []string{KeptFolder, KeptList, KeptIDsFile, RemovedFile, ClustersFile, ReportFile, ReportData, FoundFile, LittleFile, SummaryFile}
 
 // OwnedNames returns the names of everything that a run makes in its output folder.
 func OwnedNames() []string { return append(slices.Clone(outputNames), StagingFolder, StagingLock) }

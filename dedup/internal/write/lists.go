@@ -217,11 +217,12 @@ func (o *Folder) writeKeptIDs(ctx context.Context, k *keptWriter) (err error) {
 	})
 }
 
-// WriteLast writes the summary, and the report with the function report; nil: there is no report.
-func (o *Folder) WriteLast(summary any, report func(io.Writer) error) error {
+// WriteLast writes the summary, and the page with its data; nil: there is no page.
+func (o *Folder) WriteLast(summary any, page *Page) error {
 	var group errgroup.Group // waiting for the disk takes most of the time
-	if report != nil {
-		group.Go(func() error { return o.writeFile(ReportFile, report) })
+	if page != nil {
+		group.Go(func() error { return o.writeFile(ReportFile, page.write) })
+		group.Go(func() error { return o.writeFile(ReportData, page.store) })
 	}
 	err := o.writeFile(SummaryFile, func(w io.Writer) error {
 		e := json.NewEncoder(w)
