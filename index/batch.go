@@ -138,6 +138,9 @@ func (b *Batch) Remember(hashes ...uint64) {
 // mostPast is the largest number of hashes that one batch remembers.
 const mostPast = 1 << 16
 
+// Grow makes room for so many bytes of documents.
+func (b *Batch) Grow(bytes int) { b.bytes = slices.Grow(b.bytes, bytes) }
+
 // Drop removes the first n documents from the batch.
 func (b *Batch) Drop(n int) { b.docs = b.docs[:copy(b.docs, b.docs[n:])] }
 

@@ -170,9 +170,13 @@ func (m *machine) check(e *ordered.Entry, ops [][]byte, sum []byte) (outcomes []
 		}
 		return outcomes, sum, nil
 	}
-	ends := make([]int, len(ops)) // of the documents of each
+	ends, all := make([]int, len(ops)), 0 // of the documents of each, and bytes of all
 	b := c.log.batch(c)
 	b.Reset()
+	for _, op := range ops {
+		all += len(op)
+	}
+	b.Grow(all)
 	for i, op := range ops {
 		_, documents, _ := target(op)
 		if err := addDocuments(c, b, documents); err != nil {
