@@ -9,7 +9,7 @@ import (
 )
 
 // Nanoseconds of one core of 2.5 GHz: fitted to runs of alike pairs over 5,205 articles by eleven recipes. The forecast
-// is an order of magnitude: of characters in containment it was eight times too high. Costs grow with the square of the documents where chance makes candidates.
+// is an order of magnitude. Costs grow with the square of the documents where chance makes candidates.
 const (
 	perSigned   = 90   // a feature, with its part in a signature,
 	perJoined   = 300  // in an exact join,
@@ -28,14 +28,13 @@ func (c *chance) cost(r Recipe, features, distinct float64) float64 {
 	if err != nil {
 		return 0
 	}
-	if r.Measure == measure.MaxContainment {
-		sample, err := lsh.TuneSample(t, 0)
-		if err == nil {
-			return perSampled*features + pairs*2*c.mean(sample.Probability)*compared
-		}
-		return perJoined*features + pairs*c.shared*perShared
-	}
 	exact := perJoined*features + pairs*c.shared*perShared
+	if r.Measure == measure.MaxContainment {
+		if sample, err := lsh.TuneSample(t, 0); err == nil { // features that very many have make fewer candidates
+			return min(exact, perSampled*features+pairs*2*c.mean(sample.Probability)*compared)
+		}
+		return exact
+	}
 	scheme := minhash.Default()
 	bands, err := lsh.TuneFor(t, lsh.DefaultRecall, scheme.K(), scheme.Bits())
 	if errors.Is(err, lsh.ErrRecallOutOfReach) || err != nil {

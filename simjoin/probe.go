@@ -119,6 +119,10 @@ func (x *Index) count(p *Prober, prefix []uint32, length int, b bitmap, from, to
 				if most+more < c.need {
 					continue
 				}
+				if int(e.group) >= x.listed { // bitmaps of sets as large as these rule out next to nothing
+					p.see(e.group, more, c.need)
+					continue
+				}
 				p.met[met] = meeting{e.group, more, c.need, c.differ}
 				if met++; met == len(p.met) {
 					p.compare(x, b, met)
