@@ -95,8 +95,9 @@ func examine(ctx context.Context, c *Config, f *find.Finder, r *Result, o judge.
 	return e, fixed, err
 }
 
-// boundByChance lowers probabilities to those that chance allows. What they were remains a view of them. Where left records may
-// share a partner, only right records are known to be different things, and what these show is another view.
+// boundByChance lowers probabilities to those that chance allows. What they were remains a view of them, and so is what chance
+// says of the best pairs, where the model trusts its evidence less. Where left records may share a partner, only right records
+// are known to be different things, and what these show is another view.
 func boundByChance(e *judge.Examiner, ch *model.Chance, records [2]int) {
 	if !ch.Known() {
 		return
@@ -105,6 +106,11 @@ func boundByChance(e *judge.Examiner, ch *model.Chance, records [2]int) {
 	e.Views = append(e.Views, other)
 	if e.OnePartner {
 		ch.Bound(e.Found, e.Model, records, e.Probability)
+		if ch.Likely.Known() {
+			alone := slices.Clone(e.Probability)
+			ch.Alone(e.Found, e.Model, records, alone, e.Graph().Mutual(e.Rank, e.Found.Wholes))
+			e.Views = append(e.Views, alone)
+		}
 		return
 	}
 	ch.Likely.Right, ch.Most.Right = nil, nil
@@ -140,6 +146,9 @@ func (c *Config) complement(o *judge.Options, f *find.Finder, r *Result) {
 	}
 	if len(c.Sources) > 0 && !c.noSources() {
 		o.Sources = columns.NewSources(f.Left, f.Right, f.Kept, c.Sources)
+	}
+	for _, column := range r.Columns {
+		o.Names = append(o.Names, column.Right)
 	}
 	o.Tell = func(note string) {
 		if !slices.Contains(r.Notes, note) { // each number of candidates has a fit of its own

@@ -114,7 +114,7 @@ func (l *Learner) Fit(labels Labels) (*Model, error) {
 // threshold follows from them.
 func (l *Learner) model(weights, probability, rank []float64) *Model {
 	r := l.result
-	m := newModel(&l.config, r, l.judged.Model, weights)
+	m := newModel(&l.config, r, l.judged, weights)
 	m.Base.Partners = partners(l.judged, r)
 	var edges []int
 	edges, r.Assignment = allowed(l.judged, r.Match, probability, rank)

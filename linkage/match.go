@@ -131,7 +131,7 @@ func (m *Matcher) examine(ctx context.Context, guest *record.Guest, rows []uint3
 		return nil, nil, err
 	}
 	if m.scales != nil {
-		comparer.UseScales(m.scales)
+		comparer.UseScales(m.scales, c.Base.Shifts)
 	}
 	e := &judge.Examiner{Comparer: comparer, Model: m.model(len(rows)), Matchers: whole.NewMatchers(1)}
 	e.OnePartner = m.onePartner()

@@ -221,11 +221,21 @@ func (m *Matcher) build(ctx context.Context) (err error) {
 		m.scales = make([]*closeness.Scale, len(m.kinds))
 		for f := range m.scales {
 			if column := m.numbering.Column(f); m.kinds[f].Measured() && compare.HasClose(m.config.Model.Base.Evidence[f]) {
-				m.scales[f] = closeness.NewScale(column.Points(), column.Counts())
+				m.scales[f] = scaleOf(column, m.config.Model.Base.Shifts, f, m.side)
 			}
 		}
 	}
 	return nil
+}
+
+// scaleOf returns the scale of a column of one side's values, which are shifted against those of the other side.
+func scaleOf(column *record.Column, shifts []Shift, f, side int) *closeness.Scale {
+	if shifts == nil || shifts[f] == (Shift{}) {
+		return closeness.NewScale(column.Points(), column.Counts())
+	}
+	var counts [2][]uint32
+	counts[side] = column.Counts()
+	return closeness.NewShiftedScale(column.Points(), counts, shifts[f])
 }
 
 // readAtOnce is how many rows are indexed until it is asked whether the context has ended.

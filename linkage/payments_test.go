@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/alike-dev/alike/record"
 )
@@ -84,6 +85,37 @@ func TestManyPaymentsAreFoundByWindows(t *testing.T) {
 	_, recall := scores(join(t, c), 2000)
 	if recall < 0.75 {
 		t.Errorf("recall %.3f", recall)
+	}
+}
+
+// TestPaymentsInAnotherCurrencyAreFound has bills that are due 30 days after they are ordered, with a tax and in another
+// currency. Nothing is equal but a customer with many orders, who is missing in a third of the bills.
+func TestPaymentsInAnotherCurrencyAreFound(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	const n = 1500
+	first := time.Date(2022, 1, 1, 0, 0, 0, 0, time.UTC)
+	var rows [2][]string
+	for i := range n {
+		customer, day, amount := fmt.Sprintf("C%04d", 1000+rng.IntN(150)), first.AddDate(0, 0, rng.IntN(700)), math.Exp(2+6*rng.Float64())
+		rows[0] = append(rows[0], fmt.Sprintf("%d,%s,%s,%.2f", i, customer, day.Format(time.DateOnly), amount))
+		if rng.IntN(3) == 0 {
+			customer = ""
+		}
+		rows[1] = append(rows[1], fmt.Sprintf("%d,%s,%s,%.2f", i, customer, day.AddDate(0, 0, 30).Format("02.01.2006"), 1.19*7.46*amount))
+	}
+	rng.Shuffle(n, func(i, j int) { rows[1][i], rows[1][j] = rows[1][j], rows[1][i] })
+	c := Config{Left: write(t, "l.csv", strings.Join(slices.Insert(rows[0], 0, "id,customer,ordered,net"), "\n")+"\n")}
+	c.Right = write(t, "r.csv", strings.Join(slices.Insert(rows[1], 0, "id,customer,due,gross"), "\n")+"\n")
+	c.Fields = []Field{{Left: "customer"}, {Left: "ordered", Right: "due"}, {Left: "net", Right: "gross"}}
+	r := join(t, c)
+	if p, recall := scores(r, n); p < 0.97 || recall < 0.97 {
+		t.Errorf("precision %.3f, recall %.3f", p, recall)
+	}
+	if notes := strings.Join(r.Notes, "\n"); !strings.Contains(notes, "30 days apart") || !strings.Contains(notes, "factor of 8.877") {
+		t.Errorf("notes %q", r.Notes)
+	}
+	if shifts := r.Model.Base.Shifts; len(shifts) != 3 || shifts[0] != (Shift{}) || shifts[1].By != 30 || !shifts[2].Ratio {
+		t.Errorf("the model has shifts %+v", shifts)
 	}
 }
 

@@ -12,14 +12,15 @@ import (
 	"github.com/alike-dev/alike/linkage/internal/model"
 )
 
-// newModel returns a model of the columns of a result, with the evidence of a model without labels and the weights of its
-// features; nil: those that change nothing. It has no threshold yet.
-func newModel(c *Config, r *Result, base *model.Model, weights []float64) *Model {
+// newModel returns a model of the columns of a result, with the evidence of an examiner's model, without labels, and the weights
+// of its features; nil: those that change nothing. It has no threshold yet.
+func newModel(c *Config, r *Result, e *judge.Examiner, weights []float64) *Model {
+	base := e.Model
 	m := &Model{Version: modelVersion, OneTable: r.OneTable, Match: r.Match, Weighing: c.Weighing}
 	for _, column := range r.Columns {
 		m.Fields = append(m.Fields, column.Field)
 	}
-	m.Base = Base{Prior: base.Prior, Share: base.Share[:len(m.Fields)]}
+	m.Base = Base{Prior: base.Prior, Share: base.Share[:len(m.Fields)], Shifts: e.Shifts}
 	for f := range base.Width {
 		m.Base.Evidence = append(m.Base.Evidence, base.Evidence[f*compare.Levels:(f+1)*compare.Levels])
 	}
@@ -39,7 +40,7 @@ func found(c *Config, r *Result, e *judge.Examiner, least float64) *Model {
 	if c.Model != nil {
 		return c.Model
 	}
-	m := newModel(c, r, e.Model, nil)
+	m := newModel(c, r, e, nil)
 	m.Base.Partners = partners(e, r)
 	switch {
 	case c.Threshold > 0: // least is a similarity

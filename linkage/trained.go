@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/alike-dev/alike/linkage/internal/closeness"
 	"github.com/alike-dev/alike/linkage/internal/compare"
 	"github.com/alike-dev/alike/linkage/internal/learn"
 	"github.com/alike-dev/alike/linkage/internal/model"
@@ -41,7 +42,12 @@ type Base struct {
 	Partners [2]float64  `json:"partners,omitzero"`
 	Share    []float64   `json:"share"`    // of each column, how much of what it tells no other does
 	Evidence [][]float64 `json:"evidence"` // of each column, then of the records as a whole, by level
+	// Shifts are by how much the numbers or dates of a column of the right table exceed those of the left one; nil: by nothing.
+	Shifts []Shift `json:"shifts,omitempty"`
 }
+
+// A Shift is a difference, or the logarithm of a factor: Ratio and By.
+type Shift = closeness.Shift
 
 // Learned says what a model was learned from, and its quality by cross-validation.
 type Learned struct {
@@ -79,6 +85,8 @@ func (m *Model) check() error {
 		return errors.New("the model compares no fields")
 	case len(m.Base.Share) != columns || len(m.Base.Evidence) != columns+1:
 		return fmt.Errorf("the model has %d fields, %d shares and the evidence of %d: not what was learned", columns, len(m.Base.Share), len(m.Base.Evidence))
+	case m.Base.Shifts != nil && len(m.Base.Shifts) != columns:
+		return fmt.Errorf("the model has %d fields and %d shifts: not what was learned", columns, len(m.Base.Shifts))
 	case !(m.Threshold >= 0 && m.Threshold < 1):
 		return fmt.Errorf("the model's threshold is %v: take a probability from 0 to below 1", m.Threshold)
 	}

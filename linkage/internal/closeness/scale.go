@@ -44,10 +44,15 @@ func NewScale(points []float64, counts []uint32) *Scale {
 	if len(some) < leastPoints {
 		return nil
 	}
-	s := &Scale{}
 	if logs := logarithms(some); logs != nil && kurtosis(logs) < lighter*kurtosis(some) {
-		s.ratio, some = true, logs
+		return scaleOf(logs, true)
 	}
+	return scaleOf(some, false)
+}
+
+// scaleOf returns the scale of coordinates.
+func scaleOf(some []weighted, ratio bool) *Scale {
+	s := &Scale{ratio: ratio}
 	slices.SortFunc(some, func(x, y weighted) int { return cmp.Compare(x.at, y.at) })
 	for k := range s.within {
 		s.within[k] = quantile(some, Share(k+1))

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"context"
+	"slices"
 
 	"github.com/alike-dev/alike/linkage/internal/parallel"
 	"github.com/alike-dev/alike/record"
@@ -45,7 +46,11 @@ func NewComparer(ctx context.Context, in *Input) (*Comparer, error) {
 
 // Within returns a comparer of records of one table.
 func (c *Comparer) Within(table *record.Table) *Comparer {
-	return &Comparer{Left: table, Right: table, numbering: c.numbering, Columns: c.Columns}
+	columns := slices.Clone(c.Columns)
+	for f := range columns {
+		columns[f].shift = 0
+	}
+	return &Comparer{Left: table, Right: table, numbering: c.numbering, Columns: columns}
 }
 
 // EachColumn calls visit for each column with its similarity, −1 if a value is missing, and with the numbers of both

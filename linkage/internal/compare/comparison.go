@@ -2,6 +2,7 @@ package compare
 
 import (
 	"cmp"
+	"math"
 
 	"github.com/alike-dev/alike/linkage/internal/closeness"
 )
@@ -47,6 +48,17 @@ func Alike(l Level) float64 {
 		return float64(min(l, Equal)-1) / 10
 	}
 	return float64(stepOf(l)) / (closeness.Steps + 1)
+}
+
+// Told returns how rarely random pairs are equal, or as near, as those of a level: in nats, 0 if that is not known.
+func Told(l Level) float64 {
+	switch {
+	case IsEqual(l):
+		return float64(l - Equal)
+	case l >= firstClose:
+		return -math.Log(closeness.Share(stepOf(l)))
+	}
+	return 0
 }
 
 // LevelOf returns the level of a similarity.

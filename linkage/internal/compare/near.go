@@ -10,14 +10,18 @@ import (
 func (c *column) Scale() *closeness.Scale { return c.near }
 
 // UseScales compares the values of columns by their distances on scales too, where similarity tells little; nil for a column
-// that has none. With two scales or more, texts are compared by how they begin. No pairs may be compared meanwhile. O(values).
-func (c *Comparer) UseScales(scales []*closeness.Scale) {
+// that has none. shifts are between the tables; nil: there are none. With two scales or more, texts are compared by how they
+// begin. No pairs may be compared meanwhile. O(values).
+func (c *Comparer) UseScales(scales []*closeness.Scale, shifts []closeness.Shift) {
 	several := -1
 	for f, scale := range scales {
 		if scale != nil {
 			several++
 		}
 		c.Columns[f].place(scale)
+		if shifts != nil {
+			c.Columns[f].shift = shifts[f].By
+		}
 	}
 	for f := range c.Columns {
 		c.Columns[f].begins = several > 0 && scales[f] == nil
@@ -44,7 +48,8 @@ func (c *column) closer(a, b uint32, l Level) Level {
 	step, less := 0, false
 	switch {
 	case c.near != nil:
-		step, less = c.near.Step(c.at[a], c.at[b]), c.sided && c.at[b] < c.at[a]
+		x, y := c.at[a], c.at[b]-c.shift
+		step, less = c.near.Step(x, y), c.sided && y < x
 	case c.begins:
 		step = c.openingStep(a, b)
 	}
@@ -74,7 +79,7 @@ const agreeingStep = 3
 
 // agreeing tells whether two values are that near each other.
 func (c *column) agreeing(a, b uint32) bool {
-	return c.near != nil && c.near.Step(c.at[a], c.at[b]) >= agreeingStep
+	return c.near != nil && c.near.Step(c.at[a], c.at[b]-c.shift) >= agreeingStep
 }
 
 // HasClose tells whether the evidence of the levels of a column has any of closeness.

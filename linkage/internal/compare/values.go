@@ -18,6 +18,7 @@ type column struct {
 	scale   weighing.Scale
 	near    *closeness.Scale // nil: values have no distances
 	at      []float64        // coordinate of each value
+	shift   float64          // by which coordinates of right values exceed those of the left ones that belong to them
 	sided   bool             // it matters whether the right value is the larger one, since there are two tables
 	begins  bool             // it matters how texts begin
 }

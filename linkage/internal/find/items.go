@@ -24,6 +24,7 @@ type Vocabulary struct {
 	first []uint32 // for each column: number of its first value; 0: it is a text
 	words []words  // for each column that is a text
 	count int      // number of items, including one that stands for all unknown items
+	skip  []bool   // columns without items; nil: there are none
 	// frequencies has, for either table, the number of records with each item.
 	frequencies [2][]uint32
 }
@@ -86,6 +87,17 @@ func (t *Finder) Vocabulary(ctx context.Context) (v *Vocabulary, err error) {
 	return v, nil
 }
 
+// Unmeasured returns the items of all columns but numbers and dates, so that records do not share these because they were
+// found by them.
+func (t *Finder) Unmeasured(v *Vocabulary) *Vocabulary {
+	of := *v
+	of.skip = make([]bool, len(t.Kinds))
+	for f, kind := range t.Kinds {
+		of.skip[f] = kind.Measured()
+	}
+	return &of
+}
+
 // Len returns the number of records.
 func (x *items) Len() int { return x.Rows() }
 
@@ -95,7 +107,9 @@ func (x *items) Append(dst []uint32, i int) []uint32 {
 		switch {
 		case cell == 0:
 		case x.first[f] > 0:
-			dst = append(dst, x.first[f]+cell-1)
+			if x.skip == nil || !x.skip[f] {
+				dst = append(dst, x.first[f]+cell-1)
+			}
 		default:
 			dst = append(dst, x.words[f].of(cell-1)...)
 		}
@@ -130,8 +144,8 @@ func (t *Finder) sharing(ctx context.Context, v *Vocabulary, expected float64) (
 func (t *Finder) byKeysOfAll(ctx context.Context, v *Vocabulary, expected float64) (*candidates.Pairs, error) {
 	k := t.byKeys(v)
 	k.Expected, k.Frequencies, k.Unfiltered = expected, v.frequencies, t.Method.Unfiltered
-	for side, table := range t.All() {
-		k.Others[side] = t.windowKeys(table, nil)
+	for side := range t.All() {
+		k.Others[side] = t.windowKeys(side, nil)
 	}
 	var right candidates.Items
 	if t.Right != nil {
@@ -202,7 +216,7 @@ func (t *Finder) ClosestTo(ctx context.Context, v *Vocabulary, numbers []uint32,
 	others := t.ofSide(other, v)
 	k := t.byKeys(v)
 	k.Expected, k.Frequencies[1] = manyShare, v.frequencies[other]
-	k.Others = [2]candidates.OtherKeys{t.windowKeys(table, rows), t.windowKeys(t.All()[other], nil)}
+	k.Others = [2]candidates.OtherKeys{t.windowKeys(side, rows), t.windowKeys(other, nil)}
 	if t.Right != nil && side == other {
 		own := numberOwn(v.count, some, t.Numbering.Hashes())
 		k.Items, k.Frequencies[1] = own.count, own.frequencies(k.Frequencies[1])

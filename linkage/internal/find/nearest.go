@@ -69,7 +69,7 @@ func (t *Finder) Nearest(ctx context.Context, whole *compare.Records, k int) (_ 
 	}
 	var others *someRecords
 	if t.Right != nil {
-		others = &someRecords{Table: t.Right}
+		others = &someRecords{Table: t.Right, side: 1}
 	}
 	return t.withClose(ctx, t.search(k), found, &someRecords{Table: t.Left}, others)
 }
@@ -236,7 +236,8 @@ func Each(ctx context.Context, pairs *candidates.Pairs) iter.Seq2[candidates.Pai
 
 // OtherThan returns pairs of some records of a table, of the given rows, with others of it that are similar or, unless
 // similarity decides, near by windows.
-func (t *Finder) OtherThan(ctx context.Context, whole *compare.Records, table *record.Table, rows []uint32) (pairs []compare.Pair, err error) {
+func (t *Finder) OtherThan(ctx context.Context, whole *compare.Records, side int, rows []uint32) (pairs []compare.Pair, err error) {
+	table := t.All()[side]
 	some, err := t.vectors(whole, table, slices.Values(rows))
 	if err != nil {
 		return nil, err
@@ -253,7 +254,7 @@ func (t *Finder) OtherThan(ctx context.Context, whole *compare.Records, table *r
 	if err != nil {
 		return nil, err
 	}
-	if found, err = t.withClose(ctx, search, found, &someRecords{table, rows}, &someRecords{Table: table}); err != nil {
+	if found, err = t.withClose(ctx, search, found, &someRecords{table, side, rows}, &someRecords{Table: table, side: side}); err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, found.Close()) }()

@@ -12,11 +12,11 @@ import (
 
 // MayHaveDistances tells whether a column is of numbers or dates, and MayHaveWindows whether two are, so that records may be
 // near each other in both.
-func (t *Finder) MayHaveDistances() bool { return t.measured() > 0 }
-func (t *Finder) MayHaveWindows() bool   { return t.measured() > 1 }
+func (t *Finder) MayHaveDistances() bool { return measured(t.Kinds) > 0 }
+func (t *Finder) MayHaveWindows() bool   { return measured(t.Kinds) > 1 }
 
-func (t *Finder) measured() (n int) {
-	for _, kind := range t.Kinds {
+func measured(kinds []record.Kind) (n int) {
+	for _, kind := range kinds {
 		if kind.Measured() {
 			n++
 		}
@@ -24,24 +24,29 @@ func (t *Finder) measured() (n int) {
 	return n
 }
 
-// UseWindows makes windows of the columns that have scales, and of texts.
-func (t *Finder) UseWindows(scales []*closeness.Scale) {
+// UseWindows makes windows of the columns that have scales, with the shifts between the tables, and of texts.
+func (t *Finder) UseWindows(scales []*closeness.Scale, shifts []closeness.Shift) {
 	var columns []windows.Column
 	for f, scale := range scales {
-		if scale != nil || t.Kinds[f].OfWords() {
-			columns = append(columns, windows.Column{At: f, Values: t.Numbering.Column(f), Scale: scale})
+		if scale == nil && !t.Kinds[f].OfWords() {
+			continue
 		}
+		c := windows.Column{At: f, Values: t.Numbering.Column(f), Scale: scale, Shift: shifts[f].By}
+		if c.Counts[0] = c.Values.Counts(); c.Shift != 0 {
+			c.Counts = t.CountsOf(f)
+		}
+		columns = append(columns, c)
 	}
 	t.windows = windows.New(columns, t.Records)
 }
 
-// windowKeys returns the keys by windows of the records of a table, or of the given rows of it.
-func (t *Finder) windowKeys(table *record.Table, rows []uint32) candidates.OtherKeys {
+// windowKeys returns the keys by windows of the records of a side, or of the given rows of it.
+func (t *Finder) windowKeys(side int, rows []uint32) candidates.OtherKeys {
 	if t.windows == nil {
 		return nil
 	}
 	return func() func([]candidates.Key, int) []candidates.Key {
-		keys := t.windows.Keys(table)
+		keys := t.windows.Keys(t.All()[side], side)
 		if rows == nil {
 			return keys
 		}
@@ -56,10 +61,10 @@ func (t *Finder) withClose(ctx context.Context, search candidates.Config, pairs 
 		return pairs, nil
 	}
 	keys := candidates.KeysConfig{Threads: t.Threads, Memory: search.Memory, Dir: search.Dir, Keep: search.Keep}
-	keys.Others[0] = t.windowKeys(left.Table, left.rows)
+	keys.Others[0] = t.windowKeys(left.side, left.rows)
 	var others candidates.Items
 	if right != nil {
-		keys.Others[1], others = t.windowKeys(right.Table, right.rows), right
+		keys.Others[1], others = t.windowKeys(right.side, right.rows), right
 	}
 	near, err := candidates.Keys(ctx, keys, left, others)
 	if err != nil {
@@ -71,6 +76,7 @@ func (t *Finder) withClose(ctx context.Context, search candidates.Config, pairs 
 // someRecords are some rows of a table, nil: all, as candidates.Items that have no items: only other keys count.
 type someRecords struct {
 	*record.Table
+	side int
 	rows []uint32
 }
 

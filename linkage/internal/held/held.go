@@ -57,6 +57,19 @@ func (t *Tables) KeptOf(table *record.Table, row uint32, column string) []byte {
 	return table.Kept(int(row), slices.Index(t.Kept, column), len(t.Kept))
 }
 
+// CountsOf returns how many records of either table have each value of a column. O(records).
+func (t *Tables) CountsOf(column int) (counts [2][]uint32) {
+	for side, table := range t.All() {
+		counts[side] = make([]uint32, t.Numbering.Column(column).Len())
+		for i := range table.Rows() {
+			if cell := table.Cells(i)[column]; cell > 0 {
+				counts[side][cell-1]++
+			}
+		}
+	}
+	return counts
+}
+
 // Some returns the numbers of about n records of a side, chosen by a hash of the number.
 func (t *Tables) Some(side, n int) (numbers []uint32) {
 	records := t.Records[side]

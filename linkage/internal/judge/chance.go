@@ -85,7 +85,7 @@ func (e *Examiner) ownPairs(ctx context.Context, side int) (*ownPairs, error) {
 	case e.items != nil:
 		own.pairs, err = t.ClosestTo(ctx, e.items, own.rows, side, side)
 	default:
-		own.pairs, err = t.OtherThan(ctx, e.whole, table, own.rows)
+		own.pairs, err = t.OtherThan(ctx, e.whole, side, own.rows)
 	}
 	if err != nil {
 		return nil, err

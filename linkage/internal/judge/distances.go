@@ -2,11 +2,14 @@ package judge
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"github.com/alike-dev/alike/linkage/internal/closeness"
 	"github.com/alike-dev/alike/linkage/internal/compare"
+	"github.com/alike-dev/alike/linkage/internal/find"
 	"github.com/alike-dev/alike/linkage/internal/model"
+	"github.com/alike-dev/alike/record"
 )
 
 const (
@@ -31,30 +34,68 @@ func (e *Examiner) useDistances(ctx context.Context) error {
 	if t.Sieved != nil || !t.MayHaveDistances() || t.BySimilarity() {
 		return nil
 	}
-	scales := make([]*closeness.Scale, len(e.Columns))
+	scales, shifts := make([]*closeness.Scale, len(e.Columns)), make([]closeness.Shift, len(e.Columns))
 	for f := range scales {
 		column := t.Numbering.Column(f)
 		scales[f] = closeness.NewScale(column.Points(), column.Counts())
 	}
-	e.UseScales(scales)
-	if err := e.keepTelling(ctx, scales); err != nil {
+	v, err := t.Vocabulary(ctx)
+	if err != nil {
 		return err
 	}
-	e.UseScales(scales)
-	t.UseWindows(scales)
+	if t.Right != nil {
+		if err := e.findShifts(ctx, v, scales, shifts); err != nil {
+			return err
+		}
+	}
+	pairs, err := t.Closest(ctx, v, probed)
+	if err != nil {
+		return err
+	}
+	e.UseScales(scales, shifts)
+	if err := e.keepTelling(ctx, pairs, scales); err != nil {
+		return err
+	}
+	e.UseScales(scales, shifts)
+	t.UseWindows(scales, shifts)
 	return nil
 }
 
-// keepTelling sets the scales whose distances do not tell to nil.
-func (e *Examiner) keepTelling(ctx context.Context, scales []*closeness.Scale) error {
-	v, err := e.finder.Vocabulary(ctx)
+// findShifts sets the shifts between columns of the two tables, with the scales of such columns.
+func (e *Examiner) findShifts(ctx context.Context, v *find.Vocabulary, scales []*closeness.Scale, shifts []closeness.Shift) error {
+	pairs, err := e.finder.Closest(ctx, e.finder.Unmeasured(v), probed)
 	if err != nil {
 		return err
 	}
-	pairs, err := e.finder.Closest(ctx, v, probed)
-	if err != nil {
-		return err
+	for f, scale := range scales {
+		if scale == nil {
+			continue
+		}
+		column := e.finder.Numbering.Column(f)
+		point := func(cell uint32) float64 {
+			if cell == 0 {
+				return math.NaN()
+			}
+			return column.Point(cell - 1)
+		}
+		left, right := make([]float64, len(pairs)), make([]float64, len(pairs))
+		for i, p := range pairs {
+			left[i], right[i] = point(e.Left.Cells(int(p.A))[f]), point(e.Right.Cells(int(p.B))[f])
+		}
+		by, ok := closeness.FindShift(left, right, e.finder.Kinds[f] == record.Date)
+		if !ok {
+			continue
+		}
+		if scale = closeness.NewShiftedScale(column.Points(), e.finder.CountsOf(f), by); scale != nil {
+			scales[f], shifts[f], e.Shifts = scale, by, shifts
+			e.Tell(e.shiftNote(f, by))
+		}
 	}
+	return nil
+}
+
+// keepTelling sets the scales whose distances do not tell, by pairs of similar records, to nil. Distances from a shift do.
+func (e *Examiner) keepTelling(ctx context.Context, pairs []compare.Pair, scales []*closeness.Scale) error {
 	found, err := e.Compare(ctx, e.Matchers, pairs)
 	if err != nil {
 		return err
@@ -66,16 +107,33 @@ func (e *Examiner) keepTelling(ctx context.Context, scales []*closeness.Scale) e
 	best := model.Graph{Pairs: pairs, Left: found.Left, Right: found.Right}.Mutual(rank, found.Wholes)
 	telling := 0
 	for f := range scales {
-		if scales[f] != nil && tells(found, best, f) {
+		if scales[f] != nil && (e.isShifted(f) || tells(found, best, f)) {
 			telling++
 		} else {
 			scales[f] = nil
 		}
 	}
-	if telling == 1 && !mostlyThere(found, best, scales) {
+	if telling == 1 && e.Shifts == nil && !mostlyThere(found, best, scales) {
 		clear(scales)
 	}
 	return nil
+}
+
+// shiftNote says what a shift is.
+func (e *Examiner) shiftNote(f int, by closeness.Shift) string {
+	what := fmt.Sprintf("differ by %.4g", by.By)
+	switch {
+	case e.finder.Kinds[f] == record.Date:
+		what = fmt.Sprintf("are %.4g days apart", by.By)
+	case by.Ratio:
+		what = fmt.Sprintf("differ by a factor of %.4g", math.Exp(by.By))
+	}
+	return fmt.Sprintf("values of %s in the right table that belong to those in the left one mostly %s: their distance from that is compared", e.Names[f], what)
+}
+
+// isShifted tells whether there is a shift between the tables in a column.
+func (e *Examiner) isShifted(f int) bool {
+	return e.Shifts != nil && e.Shifts[f] != (closeness.Shift{})
 }
 
 // mostlyThere tells whether at least half of the best pairs have values in the column with a scale. The only distance that is

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/alike-dev/alike/candidates"
+	"github.com/alike-dev/alike/linkage/internal/closeness"
 	"github.com/alike-dev/alike/linkage/internal/columns"
 	"github.com/alike-dev/alike/linkage/internal/compare"
 	"github.com/alike-dev/alike/linkage/internal/find"
@@ -24,6 +25,7 @@ type Options struct {
 	Own        int               // about how many records of a table are searched for in their own table
 	Strangers  uint64            // most pairs of records from which correlations of columns are estimated
 	Sources    *columns.Sources  // of the only table; nil: there are none
+	Names      []string          // of the columns, for notes
 	Tell       func(note string) // adds to the notes of the report
 }
 
@@ -49,6 +51,7 @@ type Examiner struct {
 	calibrated bool // the model's scores are calibrated, see scoreCounts.calibrate
 
 	Matchers    []*compare.Matcher // one for each goroutine
+	Shifts      []closeness.Shift  // of each column, between the tables; nil: there are none
 	Model       *model.Model
 	Disputed    bool                // see model.Fitted
 	Candidates  int                 // number of candidates that were examined

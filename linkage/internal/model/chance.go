@@ -48,6 +48,19 @@ func (c *Chance) Bound(found *compare.Comparison, m *Model, records [2]int, prob
 	}
 }
 
+// Alone raises the probabilities of some candidates, the best of their records, to what the counts alone say of them, whatever
+// the model does.
+func (c *Chance) Alone(found *compare.Comparison, m *Model, records [2]int, probability []float64, some []int) {
+	bound := make([]float64, len(probability))
+	for _, i := range some {
+		bound[i] = 1
+	}
+	c.Likely.bound(found, m, records, bound)
+	for _, i := range some {
+		probability[i] = max(probability[i], bound[i])
+	}
+}
+
 func (s *Sides) Known() bool { return s.Left != nil || s.Right != nil }
 
 // bound lowers probabilities to those that chance allows. These depend on the number of records without

@@ -111,40 +111,86 @@ func rivals(ctx context.Context, c *compare.Comparison, onePartner bool, sources
 // separate matches from others best.
 func clearest(ctx context.Context, c *compare.Comparison, o *Options) (best *Model, probability []float64) {
 	g := Graph{Pairs: c.Pairs, Left: c.Left, Right: c.Right}
-	guess := firstGuess(c, g, o.OnePartner)
-	if countPositive(guess) == 0 {
-		guess = firstGuess(c, g, false) // nothing stands out from chance
-	}
-	order := make([]float64, len(guess))
-	for i := range guess {
-		order[i] = guess[i] * float64(c.Wholes[i])
-	}
-	slices.Sort(order)
-	order = order[len(order)-countPositive(guess):]
 	most := math.Inf(-1)
-	for _, s := range starts {
-		seeds := int(math.Ceil(s * float64(len(order))))
-		if s < 1 && (seeds < leastSeeds || most+clearerBy >= 1) {
-			break
+	for _, rank := range ranks(c) {
+		guess := firstGuess(c, g, rank, o.OnePartner)
+		if countPositive(guess) == 0 {
+			guess = firstGuess(c, g, rank, false) // nothing stands out from chance
 		}
-		p := slices.Clone(guess)
-		for i := range p {
-			if seeds == 0 || p[i]*float64(c.Wholes[i]) < order[len(order)-seeds] {
-				p[i] = 0
+		order := make([]float64, len(guess))
+		for i := range guess {
+			order[i] = guess[i] * rank[i]
+		}
+		slices.Sort(order)
+		order = order[len(order)-countPositive(guess):]
+		for _, s := range starts {
+			seeds := int(math.Ceil(s * float64(len(order))))
+			if most+clearerBy >= 1 || s < 1 && seeds < leastSeeds {
+				break
 			}
-		}
-		m := settle(ctx, c, g, o.OnePartner, o.Share, p)
-		if !o.OnePartner && o.Around.likeness(c, p) < mostly {
-			continue
-		}
-		if clear := clearness(p); clear > most+clearerBy || best == nil {
-			best, probability, most = m, p, clear
+			p := slices.Clone(guess)
+			for i := range p {
+				if seeds == 0 || p[i]*rank[i] < order[len(order)-seeds] {
+					p[i] = 0
+				}
+			}
+			m := settle(ctx, c, g, o.OnePartner, o.Share, p)
+			if !o.OnePartner && o.Around.likeness(c, p) < mostly {
+				continue
+			}
+			if clear := clearness(p); clear > most+clearerBy || best == nil {
+				best, probability, most = m, p, clear
+			}
 		}
 	}
 	if best == nil {
 		best, probability = ofTwins(c, o.Share)
 	}
 	return best, probability
+}
+
+// ranks returns values by which candidates are ordered for first guesses: their similarity and, where values are near each
+// other that share no tokens, what their agreement tells.
+func ranks(c *compare.Comparison) [][]float64 {
+	similarity := make([]float64, len(c.Pairs))
+	for i, w := range c.Wholes {
+		similarity[i] = float64(w)
+	}
+	if !slices.ContainsFunc(c.Levels, func(l compare.Level) bool { return compare.IsClose(l, 1) }) {
+		return [][]float64{similarity}
+	}
+	return [][]float64{similarity, told(c)}
+}
+
+// told returns how much the agreement of each candidate tells, relative to that which tells most: the sum over columns of how
+// rarely values are as alike, in nats, by chance or among all candidates.
+func told(c *compare.Comparison) []float64 {
+	of := make([]float64, len(c.Pairs))
+	most := 0.0
+	for f := range c.Width - 1 {
+		var nats [compare.Levels]float64
+		var count [compare.Levels]float64
+		for i := range c.Pairs {
+			count[c.Of(i)[f]]++
+		}
+		there, from := float64(len(c.Pairs))-count[compare.Missing], 0.0
+		for l := compare.Level(compare.Levels - 1); l > compare.Missing; l-- {
+			if from += count[l]; count[l] > 0 {
+				nats[l] = max(compare.Told(l), -math.Log(from/there))
+			}
+			if compare.BeginsOrder(l) && l > 1 {
+				from = 0
+			}
+		}
+		for i := range of {
+			of[i] += nats[c.Of(i)[f]]
+			most = max(most, of[i])
+		}
+	}
+	for i := range of {
+		of[i] /= max(most, 1e-300)
+	}
+	return of
 }
 
 // ofTwins returns the model that is learned as if exactly the very similar pairs were the matches.
@@ -300,16 +346,12 @@ func (m *Model) learn(c *compare.Comparison, probability []float64) {
 }
 
 // firstGuess returns the probability of each candidate before there is a model. Only pairs that are each
-// other's most similar candidate are guessed to be matches, with a probability that grows with their
+// other's most similar candidate by rank are guessed to be matches, with a probability that grows with their
 // similarity. If a record has one partner at most, its second best candidate shows how similar records
 // are by chance: the guess is lower where, from this similarity on, there are as many second best
 // candidates as best ones.
-func firstGuess(c *compare.Comparison, g Graph, onePartner bool) []float64 {
+func firstGuess(c *compare.Comparison, g Graph, rank []float64, onePartner bool) []float64 {
 	guess := make([]float64, len(c.Pairs))
-	rank := make([]float64, len(c.Pairs))
-	for i, w := range c.Wholes {
-		rank[i] = float64(w)
-	}
 	both := g.Mutual(rank, c.Wholes)
 	if len(both) == 0 {
 		return guess

@@ -44,6 +44,8 @@ type Column struct {
 	At     int // place among the cells of a record
 	Values *record.Column
 	Scale  *closeness.Scale // nil: a text
+	Shift  float64          // between the coordinates of the tables
+	Counts [2][]uint32      // of each value in either table; of one table, or without a shift, the first are those of both
 }
 
 // Windows makes the keys of records.
@@ -86,12 +88,16 @@ func mostDistinct(columns []Column, n int) []Column {
 func newColumn(of Column) column {
 	c := column{Column: of, size: map[uint64]uint32{}}
 	var some []choice
-	for v := range of.Values.Len() {
-		n := of.Values.Counts()[v]
-		c.filled += float64(n)
-		some = c.choices(some[:0], uint32(v))
-		for _, x := range some {
-			c.size[x.hash] += n
+	for side, counts := range of.Counts {
+		for v, n := range counts {
+			if n == 0 {
+				continue
+			}
+			c.filled += float64(n)
+			some = c.choices(some[:0], uint32(v), side)
+			for _, x := range some {
+				c.size[x.hash] += n
+			}
 		}
 	}
 	return c
@@ -103,8 +109,8 @@ type choice struct {
 	info float64
 }
 
-// choices appends what a value may contribute to a key, without information.
-func (c *column) choices(dst []choice, value uint32) []choice {
+// choices appends what a value of a side may contribute to a key, without information.
+func (c *column) choices(dst []choice, value uint32, side int) []choice {
 	add := func(kind, x uint64) {
 		dst = append(dst, choice{hash: hashing.Mix(hashing.Mix(uint64(c.At)<<8|kind) ^ x)})
 	}
@@ -117,7 +123,7 @@ func (c *column) choices(dst []choice, value uint32) []choice {
 		}
 		return dst
 	}
-	x := c.Scale.Coordinate(c.Values.Point(value))
+	x := c.Scale.Coordinate(c.Values.Point(value)) - float64(side)*c.Shift
 	if math.IsNaN(x) {
 		return dst
 	}
@@ -147,15 +153,15 @@ func (c *column) informed(some []choice) []choice {
 	return kept
 }
 
-// Keys returns a function that appends the keys of record i of a table to dst. It belongs to one goroutine.
-func (w *Windows) Keys(table *record.Table) func(dst []candidates.Key, i int) []candidates.Key {
+// Keys returns a function that appends the keys of record i of a side's table to dst. It belongs to one goroutine.
+func (w *Windows) Keys(table *record.Table, side int) func(dst []candidates.Key, i int) []candidates.Key {
 	of := make([][]choice, len(w.columns))
 	return func(dst []candidates.Key, i int) []candidates.Key {
 		cells := table.Cells(i)
 		for k := range w.columns {
 			c := &w.columns[k]
 			if of[k] = of[k][:0]; cells[c.At] > 0 {
-				of[k] = c.informed(c.choices(of[k], cells[c.At]-1))
+				of[k] = c.informed(c.choices(of[k], cells[c.At]-1, side))
 			}
 		}
 		first := len(dst)

@@ -35,7 +35,7 @@ func windowsOf(rows [][]string) (*record.Table, *Windows) {
 	table := tableOf(rows, n)
 	var columns []Column
 	for f, kind := range kinds {
-		c := Column{At: f, Values: n.Column(f)}
+		c := Column{At: f, Values: n.Column(f), Counts: [2][]uint32{n.Column(f).Counts()}}
 		if kind.Measured() {
 			c.Scale = closeness.NewScale(c.Values.Points(), c.Values.Counts())
 		}
@@ -64,7 +64,7 @@ func have(w *Windows, table *record.Table, column int) (rows []map[choice]bool) 
 	for i := range table.Rows() {
 		of := map[choice]bool{}
 		if cell := table.Cells(i)[c.At]; cell > 0 {
-			for _, x := range c.choices(nil, cell-1) {
+			for _, x := range c.choices(nil, cell-1, 0) {
 				of[choice{hash: x.hash}] = true
 			}
 		}
@@ -96,7 +96,7 @@ func TestRecordsShareAKeyIfTheyShareEnough(t *testing.T) {
 			}
 			return math.Log(filled / n)
 		}
-		keys := w.Keys(table)
+		keys := w.Keys(table, 0)
 		var of []map[uint64]bool
 		for i := range table.Rows() {
 			own := map[uint64]bool{}
@@ -157,7 +157,7 @@ func TestFrequentValuesMakeNoSquareOfPairs(t *testing.T) {
 		rows = append(rows, row)
 	}
 	table, w := windowsOf(rows)
-	others := [2]candidates.OtherKeys{func() func([]candidates.Key, int) []candidates.Key { return w.Keys(table) }}
+	others := [2]candidates.OtherKeys{func() func([]candidates.Key, int) []candidates.Key { return w.Keys(table, 0) }}
 	found, err := candidates.Keys(t.Context(), candidates.KeysConfig{Others: others, Threads: 2}, nothing(n), nil)
 	if err != nil {
 		t.Fatal(err)
