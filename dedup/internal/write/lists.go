@@ -201,7 +201,7 @@ func (o *Folder) writeKeptIDs(ctx context.Context, k *keptWriter) (err error) {
 				if err != nil {
 					return err
 				}
-				for _, cell := range g.cells(nil, k.tagsIn()) {
+				for _, cell := range g.values(nil, k.tagsIn(), false) {
 					row = append(row, string(cell))
 				}
 			}

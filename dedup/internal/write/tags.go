@@ -69,27 +69,18 @@ func (t *tagger) close() error {
 	return errors.Join(t.label.Close(), t.size.Close(), t.removed.Close(), t.similarities.Close())
 }
 
-// cells appends the tag as cells of a table; what is null is empty.
-func (g *tag) cells(dst [][]byte, in bool) [][]byte {
+// values appends the tag as cells of a table, in which what is null is empty, or as values of JSON.
+func (g *tag) values(dst [][]byte, in, json bool) [][]byte {
+	text := func(s string) []byte { return []byte(s) }
 	var of, from, similarity []byte
+	if json {
+		text = func(s string) []byte { return tagging.AppendJSON(nil, []byte(s)) }
+		of, from, similarity = []byte("null"), []byte("null"), []byte("null")
+	}
 	if g.duplicate {
-		of, from, similarity = []byte(g.of), []byte(g.in), measure.AppendSimilarity(nil, g.similarity)
+		of, from, similarity = text(g.of), text(g.in), measure.AppendSimilarity(nil, g.similarity)
 	}
-	dst = append(dst, []byte(g.cluster), strconv.AppendUint(nil, g.size, 10), of, similarity)
-	if in {
-		dst = append(dst, from)
-	}
-	return dst
-}
-
-// values appends the tag as values of JSON.
-func (g *tag) values(dst [][]byte, in bool) [][]byte {
-	of, from, similarity := []byte("null"), []byte("null"), []byte("null")
-	if g.duplicate {
-		of, from = tagging.AppendJSON(nil, []byte(g.of)), tagging.AppendJSON(nil, []byte(g.in))
-		similarity = measure.AppendSimilarity(nil, g.similarity)
-	}
-	dst = append(dst, tagging.AppendJSON(nil, []byte(g.cluster)), strconv.AppendUint(nil, g.size, 10), of, similarity)
+	dst = append(dst, text(g.cluster), strconv.AppendUint(nil, g.size, 10), of, similarity)
 	if in {
 		dst = append(dst, from)
 	}
@@ -145,11 +136,10 @@ func (r *recordTagger) record(doc uint32, raw []byte) ([]byte, error) {
 		return nil, err
 	}
 	return r.recode(raw, func(dst, raw []byte) []byte {
+		r.values = g.values(r.values[:0], r.o.tagsIn(), r.json)
 		if r.json {
-			r.values = g.values(r.values[:0], r.o.tagsIn())
 			return r.o.Tags.AppendObject(dst, raw, r.values)
 		}
-		r.values = g.cells(r.values[:0], r.o.tagsIn())
 		return tagging.AppendRow(dst, raw, r.comma, r.values)
 	}), nil
 }

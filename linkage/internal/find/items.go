@@ -89,10 +89,10 @@ func (t *Finder) Vocabulary(ctx context.Context) (v *Vocabulary, err error) {
 
 // Unmeasured returns the items of all columns but numbers and dates, so that records do not share these because they were
 // found by them.
-func (t *Finder) Unmeasured(v *Vocabulary) *Vocabulary {
+func (v *Vocabulary) Unmeasured(kinds []record.Kind) *Vocabulary {
 	of := *v
-	of.skip = make([]bool, len(t.Kinds))
-	for f, kind := range t.Kinds {
+	of.skip = make([]bool, len(kinds))
+	for f, kind := range kinds {
 		of.skip[f] = kind.Measured()
 	}
 	return &of

@@ -63,7 +63,7 @@ func (e *Examiner) useDistances(ctx context.Context) error {
 
 // findShifts sets the shifts between columns of the two tables, with the scales of such columns.
 func (e *Examiner) findShifts(ctx context.Context, v *find.Vocabulary, scales []*closeness.Scale, shifts []closeness.Shift) error {
-	pairs, err := e.finder.Closest(ctx, e.finder.Unmeasured(v), probed)
+	pairs, err := e.finder.Closest(ctx, v.Unmeasured(e.finder.Kinds), probed)
 	if err != nil {
 		return err
 	}
