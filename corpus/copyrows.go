@@ -18,6 +18,9 @@ type RowCopy struct {
 	// Extra, if set, gives columns to add, as a Parquet file of flat columns with a row for each of the rows, which are
 	// kept ones. It is called once for each row group in order, and once without rows if there is none.
 	Extra func(rows []int64) ([]byte, error)
+	// Text, if set, returns the text of a row that is kept, in place of its own, and is called in ascending order. All rows
+	// that are kept have a text. The texts of a row group are in memory at once, compressed. It excludes Extra.
+	Text func(row int64) ([]byte, error)
 }
 
 // CopyRows writes a Parquet file without some of its rows. It calls keep once for each
@@ -49,6 +52,12 @@ func CopyRows(ctx context.Context, to io.Writer, s Source, o Options, c RowCopy,
 		}
 	}
 	pf.Room = c.PageMemory
+	if c.Text != nil {
+		pf.Instead = pf.Column(f.o.TextField) + 1
+		if c.Extra, err = pf.Texts(c.Text); err != nil {
+			return parquetProblem(f, err, -1)
+		}
+	}
 	err = pf.Copy(ctx, to, c.Threads, f.o.MaxRecord, known, keep, c.Extra)
 	if err != nil && isParquetProblem(err) {
 		return parquetProblem(f, fmt.Errorf("rows cannot be copied: %w", err), -1)

@@ -8,7 +8,6 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/passages"
 	"github.com/alike-dev/alike/dedup/internal/write"
-	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/text"
 )
 
@@ -134,11 +133,6 @@ func (o *Passages) cut() passages.Options {
 
 // cutPassages does the work, everything except the summary.
 func cutPassages(ctx context.Context, j *job, in *inputs, o Passages, out *write.Folder) (summary *Summary, err error) {
-	for _, s := range in.sources {
-		if s.Format == corpus.Parquet && !o.FoundOnly {
-			return nil, setting.Errorf("%s is a Parquet file, out of whose texts nothing can be cut yet: list passages only, or make JSONL of it", s.Label())
-		}
-	}
 	p := &passages.Job{
 		Cut: o.cut(), Least: o.MinCount, Sources: in.sources, Corpus: j.Corpus, Space: j.space, Progress: j.Progress,
 		Problem: func(problem *corpus.Problem) error { return j.account.skip(problem, false) },

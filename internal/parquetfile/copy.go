@@ -28,7 +28,7 @@ import (
 // Rows behind the last kept row of a row group are not read, and row groups without kept rows are
 // not read at all: so the rows before damage can be copied. WholeRows returns how many these are.
 //
-// extra, unless nil, gives columns to add.
+// extra, unless nil, gives columns to add, or with f.Instead one that takes the place of another.
 func (f *File) Copy(ctx context.Context, w io.Writer, threads int, maxPage int64, known []int, keep func(row int64) bool, extra Extra) error {
 	o := &output{w: w}
 	c := &copier{f: f, limit: max(maxPage, DefaultMaxPage), known: known, keep: keep, extra: extra}
@@ -69,8 +69,10 @@ func (c *copier) finish(o *output) error {
 				return err
 			}
 		}
-		if err := c.added.addSchema(&meta); err != nil {
-			return err
+		if c.f.Instead == 0 {
+			if err := c.added.addSchema(&meta); err != nil {
+				return err
+			}
 		}
 	}
 	return o.finish(meta)
@@ -195,7 +197,11 @@ func (c *copier) copyGroup(p *pipeline, group int) error {
 	}
 	return p.add(&job{weight: more.weight(), write: func(o *output) error {
 		g := o.group(c.f.groups[group].fields)
-		for _, k := range columns {
+		for i, k := range columns {
+			if i == c.f.Instead-1 {
+				g.leave()
+				continue
+			}
 			out, shift := newOutChunk(c.f, k.c), o.at-k.c.start
 			if k.indexFits() {
 				out.columnIndex, out.offsetIndex = c.f.columnIndex(k.c), c.f.shiftedOffsets(k.c, shift)
@@ -206,7 +212,7 @@ func (c *copier) copyGroup(p *pipeline, group int) error {
 				return err
 			}
 		}
-		if err := o.addExtra(p.ctx, g, more); err != nil {
+		if err := o.addExtra(p.ctx, g, more, c.f, group); err != nil {
 			return err
 		}
 		return o.endGroup(p.ctx, c.f, g, c.f.groups[group].rows)

@@ -80,6 +80,12 @@ func (c *copier) filterGroup(p *pipeline, group int, rows bitset.Set[int], kept 
 		if err != nil {
 			return err
 		}
+		if i == c.f.Instead-1 {
+			if err := p.add(&job{write: func(*output) error { g.leave(); return nil }}); err != nil {
+				return err
+			}
+			continue
+		}
 		k := c.f.chunkCopy(from, c.limit, rows)
 		k.level = &c.levels[i]
 		stats, _ := from.meta.sub(metaStatistics)
@@ -97,7 +103,7 @@ func (c *copier) filterGroup(p *pipeline, group int, rows bitset.Set[int], kept 
 		return err
 	}
 	return p.add(&job{weight: more.weight(), write: func(o *output) error {
-		return errors.Join(o.addExtra(p.ctx, g, more), o.endGroup(p.ctx, c.f, g, int64(kept)))
+		return errors.Join(o.addExtra(p.ctx, g, more, c.f, group), o.endGroup(p.ctx, c.f, g, int64(kept)))
 	}})
 }
 

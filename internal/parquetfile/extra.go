@@ -5,6 +5,10 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress"
+	"github.com/parquet-go/parquet-go/format"
+
 	"github.com/alike-dev/alike/internal/bitset"
 )
 
@@ -75,8 +79,11 @@ func (c *copier) extraOf(group int, rows bitset.Set[int]) (*extraColumns, error)
 	return x, err
 }
 
-// addExtra writes the added columns of a row group.
-func (o *output) addExtra(ctx context.Context, g *outGroup, x *extraColumns) error {
+// leave leaves a place for the column that takes the place of another.
+func (g *outGroup) leave() { g.chunks = append(g.chunks, nil) }
+
+// addExtra writes the added columns of a row group of f.
+func (o *output) addExtra(ctx context.Context, g *outGroup, x *extraColumns, f *File, group int) error {
 	if x == nil {
 		return nil
 	}
@@ -89,12 +96,73 @@ func (o *output) addExtra(ctx context.Context, g *outGroup, x *extraColumns) err
 			}
 		}
 		out.bloomTo = 0
-		g.chunks = append(g.chunks, out)
+		if f.Instead == 0 {
+			g.chunks = append(g.chunks, out)
+		} else if err := g.put(f, group, out); err != nil {
+			return err
+		}
 		if err := o.copyRange(ctx, x.f.r, c.start, c.end); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// put puts a column in the place of f.Instead, of which it takes the name.
+func (g *outGroup) put(f *File, group int, out *outChunk) error {
+	from, err := f.chunk(group, f.Instead-1)
+	if err != nil {
+		return err
+	}
+	path, ok := from.meta.list(metaPath, tBinary)
+	if !ok {
+		return fmt.Errorf("%w: a column without a path", ErrUnsupported)
+	}
+	out.meta.setList(metaPath, tBinary, path)
+	g.chunks[f.Instead-1] = out
+	return nil
+}
+
+// Texts returns the Extra that gives other values for the column f.Instead: of returns that of each row. All of these
+// rows have one before.
+func (f *File) Texts(of func(row int64) ([]byte, error)) (Extra, error) {
+	leaf := &f.Leaves[f.Instead-1]
+	if leaf.physical != byteArrays || leaf.IsList() {
+		return nil, fmt.Errorf("%w: column %q: its values are no texts of any length", ErrUnsupported, leaf.Name)
+	}
+	node := parquet.Leaf(parquet.ByteArrayType)
+	for level := range leaf.maxDef {
+		if level > 0 {
+			node = parquet.Group{"x": node}
+		}
+		node = parquet.Optional(node)
+	}
+	schema := parquet.NewSchema("texts", parquet.Group{"x": node})
+	codec := compress.Codec(&parquet.Uncompressed)
+	if len(f.groups) > 0 {
+		c, err := f.chunk(0, f.Instead-1)
+		if err != nil {
+			return nil, err
+		}
+		codec = parquet.LookupCompressionCodec(format.CompressionCodec(c.meta.intOr(metaCodec, 0)))
+	}
+	return func(rows []int64) ([]byte, error) {
+		var out bytes.Buffer
+		w := parquet.NewGenericWriter[any](&out, schema, parquet.Compression(codec), parquet.MaxRowsPerRowGroup(int64(len(rows))+1))
+		row := make(parquet.Row, 1)
+		for _, number := range rows {
+			text, err := of(number)
+			if err != nil {
+				return nil, err
+			}
+			row[0] = parquet.ByteArrayValue(text).Level(0, leaf.maxDef, 0)
+			if _, err := w.WriteRows([]parquet.Row{row}); err != nil {
+				return nil, err
+			}
+		}
+		err := w.Close()
+		return out.Bytes(), err
+	}, nil
 }
 
 // addSchema adds the columns to the metadata of a file: leaves of the root, behind its others. What Arrow has noted of

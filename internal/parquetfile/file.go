@@ -59,6 +59,8 @@ type File struct {
 	Rows   int64  // of all row groups
 	// Room is how many bytes of pages Copy holds at once, if no page is larger; 0: 48 MiB a thread.
 	Room int64
+	// Instead is the number of a column, from 1 on, of which Copy takes the values from extra; 0: of none.
+	Instead int
 
 	r       io.ReaderAt
 	size    int64

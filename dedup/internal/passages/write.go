@@ -54,6 +54,7 @@ type writing struct {
 	little         []byte
 	counts         Counts
 	spans          []splice.Span
+	lines          []int64 // of the documents, within the block; of Parquet files
 }
 
 // Write finds what goes of each document and, if out is not nil, writes all documents without it. The caller closes the
@@ -84,7 +85,7 @@ func Write(ctx context.Context, j *Job, d *Documents, g *Groups, out *write.Fold
 			},
 			Commit: func(worker int, b *inorder.Block) error {
 				w := workers[worker]
-				if err := files.write(ctx, b, w.out); err != nil {
+				if err := files.write(ctx, b, w); err != nil {
 					return err
 				}
 				j.Progress.Advance(0, int64(len(b.Data())))
@@ -100,7 +101,7 @@ func Write(ctx context.Context, j *Job, d *Documents, g *Groups, out *write.Fold
 
 // work finds what goes of the documents of a block.
 func (w *writing) work(j *Job, d *Documents, b *inorder.Block, firsts, places *asked, kept bool) error {
-	w.out, w.rows, w.little, w.counts = w.out[:0], w.rows[:0], w.little[:0], Counts{}
+	w.out, w.rows, w.little, w.lines, w.counts = w.out[:0], w.rows[:0], w.little[:0], w.lines[:0], Counts{}
 	if b.End {
 		return nil
 	}
@@ -133,6 +134,7 @@ func (w *writing) work(j *Job, d *Documents, b *inorder.Block, firsts, places *a
 		}
 		if kept {
 			w.put(b, &record, cuts)
+			w.lines = append(w.lines, record.Line)
 		}
 	}
 	w.parser.Trim()
@@ -196,12 +198,15 @@ func placesOf(record *corpus.Record) func(at int) int {
 
 // put appends a record without what goes.
 func (w *writing) put(b *inorder.Block, record *corpus.Record, cuts []Cut) {
-	raw := record.Raw
+	raw, source := record.Raw, b.File.Source()
+	if source.Format == corpus.Parquet {
+		w.putText(record.Text, cuts)
+		return
+	}
 	if len(cuts) == 0 {
 		w.out = append(w.out, raw...)
 		return
 	}
-	source := b.File.Source()
 	encoding := b.File.Encoding()
 	switch source.Format {
 	case corpus.Text:
@@ -265,13 +270,18 @@ type outputs struct {
 	d  *Documents
 	to *write.Folder // nil: nothing is written
 	w  *corpus.Writer
+
+	texts *texts // of the Parquet file that is read
 }
 
-func (o *outputs) write(ctx context.Context, b *inorder.Block, records []byte) error {
+func (o *outputs) write(ctx context.Context, b *inorder.Block, w *writing) error {
 	if o.to == nil || b.File == nil {
 		return nil
 	}
 	source := &o.j.Sources[b.At]
+	if source.Format == corpus.Parquet {
+		return o.writeRows(ctx, b, w)
+	}
 	if o.w == nil {
 		if b.End && b.Err != nil && len(o.d.files[b.At].ends) == 0 {
 			return nil // nothing of it could be read
@@ -286,15 +296,15 @@ func (o *outputs) write(ctx context.Context, b *inorder.Block, records []byte) e
 			}
 		}
 	}
-	if _, err := o.w.Write(records); err != nil {
+	if _, err := o.w.Write(w.out); err != nil {
 		return err
 	}
 	if !b.End {
 		return nil
 	}
-	w := o.w
+	done := o.w
 	o.w = nil
-	return o.to.CommitKept(ctx, source, w)
+	return o.to.CommitKept(ctx, source, done)
 }
 
 func (o *outputs) abort() {
