@@ -66,6 +66,9 @@ type Config struct {
 	// files or lines, have one value together. Not for ByLinks.
 	Within string
 
+	// Places makes Pairs fill in Pair.Places.
+	Places bool
+
 	// Survivors says which documents Run keeps: OnePerCluster or NewTo; nil: OnePerCluster{}.
 	Survivors Survivors
 

@@ -28,7 +28,7 @@ func emitPairs(ctx context.Context, j *job, f *found, emit func(Pair) error) err
 				return 0, 0, errors.Join(err, j.space.Release(pairs))
 			}
 		}
-		n := &naming{table: f.docs.table, threads: j.space.Threads}
+		n := &naming{table: f.docs.table, threads: j.space.Threads, places: j.Places}
 		if j.Shared {
 			n.recipe = &f.how.recipe
 		}

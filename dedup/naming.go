@@ -6,6 +6,7 @@ import (
 	"math"
 	"sync"
 
+	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/dedup/internal/graph"
 	"github.com/alike-dev/alike/internal/extsort"
@@ -20,6 +21,7 @@ type naming struct {
 	table   *doctable.Table
 	threads int
 	recipe  *recipe.Recipe // nil: the components in which signatures agree are not counted
+	places  bool           // the places of documents are wanted
 }
 
 // named is a batch of pairs that get the names of their documents. Looking up a name misses the cache
@@ -31,6 +33,7 @@ type named struct {
 	names  []byte // of a and b of each pair; a's only if it differs from the one before
 	ends   []int  // of a's name and b's, of each pair
 	shared []int
+	places [][2]Place // empty unless wanted
 	err    error
 	done   chan struct{} // receives a value when the names are complete
 }
@@ -39,11 +42,12 @@ type named struct {
 type namer struct {
 	a, b     *doctable.Cursor
 	comparer *recipe.Comparer // nil: agreeing components are not counted
+	places   bool
 }
 
 // name fills in everything but the pairs.
 func (n *namer) name(of *named) {
-	of.names, of.ends, of.shared = of.names[:0], of.ends[:0], of.shared[:0]
+	of.names, of.ends, of.shared, of.places = of.names[:0], of.ends[:0], of.shared[:0], of.places[:0]
 	var signature []uint32
 	for i, e := range of.pairs {
 		p := graph.PairOf(e.Key)
@@ -59,8 +63,20 @@ func (n *namer) name(of *named) {
 		if n.comparer != nil {
 			of.shared = append(of.shared, n.comparer.Equal(signature, n.b.Signature(p.B)))
 		}
+		if n.places {
+			of.places = append(of.places, [2]Place{placeOf(n.a, p.A), placeOf(n.b, p.B)})
+		}
 	}
 	of.err = errors.Join(n.a.Err, n.b.Err)
+}
+
+func placeOf(c *doctable.Cursor, doc uint32) Place {
+	source := c.Source(doc)
+	p := Place{Path: source.Label(), Text: c.Doc(doc).Digest}
+	if source.Format != corpus.Text {
+		p.Line = c.Line(doc)
+	}
+	return p
 }
 
 // each calls emit for every pair, in order.
@@ -78,6 +94,9 @@ func (of *named) each(emit func(Pair) error) error {
 		if len(of.shared) > 0 {
 			p.Shared = of.shared[i]
 		}
+		if len(of.places) > 0 {
+			p.Places = of.places[i]
+		}
 		if err := emit(p); err != nil {
 			return err
 		}
@@ -87,7 +106,7 @@ func (of *named) each(emit func(Pair) error) error {
 }
 
 func (n *naming) newNamer() *namer {
-	of := &namer{a: n.table.Scanner(), b: n.table.Cursor()}
+	of := &namer{a: n.table.Scanner(), b: n.table.Cursor(), places: n.places}
 	if n.recipe != nil {
 		of.comparer = n.recipe.NewComparer(false)
 	}

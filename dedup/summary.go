@@ -122,6 +122,15 @@ type Pair struct {
 	A, B       []byte  // ids; A comes first in the input or, by Containment, is inside B
 	Similarity float64 // exact, unless the run was told to estimate
 	Shared     int     // components in which the signatures agree, with Similarity.Shared
+
+	Places [2]Place // of A and B, with Config.Places
+}
+
+// Place says where a document of a Pair stands.
+type Place struct {
+	Path string // of its file
+	Line int64  // from 1; 0: it is all of the file
+	Text uint64 // the same for documents that count as equal
 }
 
 // Fingerprint is a document's signature under the run's scheme.

@@ -32,6 +32,9 @@ b_bytes, which no other id has. A FILE gets
 its name when it is complete, and is compressed when the name ends in .gz, .zst,
 .bz2 or .xz. It may be a URL, s3://bucket/name or gs://bucket/name.
 
+With --baseline FILE only new pairs are listed, and the exit status is 4 if there are any;
+--write-baseline FILE accepts those of today. See docs/gate.md.
+
 With --with, the inputs are two collections, and only pairs across them are listed:
 a is a document of an INPUT, b one of a --with. Both sides may use the same ids.
 
@@ -81,18 +84,24 @@ similarity.
 }
 
 const pairsExamples = `  alike pairs news.jsonl > pairs.csv
-  alike pairs articles.jsonl --with press-releases.jsonl > copied.csv
-  alike sketch news.jsonl -o fingerprints.jsonl && alike pairs fingerprints.jsonl`
+  alike pairs docs/ --baseline known.json --sarif new.sarif
+  alike pairs articles.jsonl --with press-releases.jsonl > copied.csv`
 
 // oneDocument says what to do if a whole file was taken for one document.
 const oneDocument = `alike: nothing to compare one document with: a file that is no .jsonl, .csv, .tsv or .parquet is one; read its lines with --format lines, or JSON objects with --format jsonl, one a line (jq -c '.[]' makes them of an array)`
 
+// pairsFlags are the flags of pairs.
+type pairsFlags struct {
+	corpusFlags
+	output  string
+	with    []string
+	records recordFlags
+	auto    autoRecipe
+	known   gateFlags
+}
+
 func newPairs() *cobra.Command {
-	var flags corpusFlags
-	var output string
-	var with []string
-	var records recordFlags
-	var auto autoRecipe
+	var f pairsFlags
 	cmd := &cobra.Command{
 		Use:         "pairs INPUT... [--with INPUT] [-o FILE]",
 		Short:       "List every pair of similar documents",
@@ -101,61 +110,82 @@ func newPairs() *cobra.Command {
 		Annotations: pairsNotes,
 		Args:        inputs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := auto.check(cmd); err != nil {
+			if err := f.auto.check(cmd); err != nil {
 				return err
 			}
-			if records.wanted() {
-				return records.pairs(cmd, &flags, args, output)
+			if f.records.wanted() {
+				return f.records.pairs(cmd, &f.corpusFlags, args, f.output)
 			}
-			if err := records.checkTexts(cmd.Flags()); err != nil {
-				return err
-			}
-			c, err := flags.config(cmd, args)
-			if err != nil {
-				return err
-			}
-			asJSON, err := pairsAsJSON(output, flags.input.json)
-			if err := errors.Join(err, records.weigh(cmd.Flags(), &c)); err != nil {
-				return err
-			}
-			if err := auto.apply(cmd, &c, flags.input.threads); err != nil {
-				return err
-			}
-			if len(with) > 0 {
-				c.Beside = dedup.With(with)
-			}
-			var out outputFile
-			c.Outputs = append(c.Outputs, cmp.Or(output, "-"))
-			c.Begin = func() error { return out.open(cmd, output) }
-			defer out.discard()
-			done := flags.input.follow(cmd, &c)
-			auto.tell(&c)
-			rows := newPairWriter(&out, asJSON, flags.recipe.Decision.Shared)
-			c.Commit = func() error { return errors.Join(rows.flush(), out.commit()) }
-			summary, err := alike.Pairs(cmd.Context(), c, rows.write)
-			if err := done(err); err != nil {
-				return err
-			}
-			if flags.input.talks() {
-				tellPairs(cmd.ErrOrStderr(), rows.n, summary, len(with) > 0)
-				if summary.Read == 1 && summary.Skipped == 0 && len(with) == 0 && c.Corpus.Format == corpus.ByName {
-					fmt.Fprintln(cmd.ErrOrStderr(), oneDocument)
-				}
-			}
-			return flags.input.finish(cmd, summary)
+			return f.run(cmd, args)
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` for the pairs (default: standard output)")
-	cmd.Flags().StringArrayVar(&with, "with", nil, "second collection: an `input` whose documents are compared with those of INPUT only; repeatable")
-	cmd.Flags().BoolVar(&flags.recipe.Decision.Shared, "shared", false, "add a column: how many components of the two signatures are the same")
-	auto.add(cmd.Flags())
-	records.add(cmd.Flags())
-	records.addPairs(cmd.Flags())
-	flags.add(cmd.Flags())
-	sayDefaults(cmd.Flags())
-	cmd.Flags().SortFlags = false // in the order of the work
+	own := cmd.Flags()
+	own.StringVarP(&f.output, "output", "o", "", "`file` for the pairs (default: standard output)")
+	f.known.add(own)
+	own.StringArrayVar(&f.with, "with", nil, "second collection: an `input` whose documents are compared with those of INPUT only; repeatable")
+	own.BoolVar(&f.recipe.Decision.Shared, "shared", false, "add a column: how many components of the two signatures are the same")
+	f.auto.add(own)
+	f.records.add(own)
+	f.records.addPairs(own)
+	f.corpusFlags.add(own)
+	sayDefaults(own)
+	own.SortFlags = false // in the order of the work
 	completeChoices(cmd)
 	return cmd
+}
+
+// run lists the pairs of texts.
+func (f *pairsFlags) run(cmd *cobra.Command, args []string) error {
+	if err := f.records.checkTexts(cmd.Flags()); err != nil {
+		return err
+	}
+	c, err := f.config(cmd, args)
+	if err != nil {
+		return err
+	}
+	asJSON, err := pairsAsJSON(f.output, f.input.json)
+	if err := errors.Join(err, f.records.weigh(cmd.Flags(), &c)); err != nil {
+		return err
+	}
+	if err := f.auto.apply(cmd, &c, f.input.threads); err != nil {
+		return err
+	}
+	if len(f.with) > 0 {
+		c.Beside = dedup.With(f.with)
+	}
+	var out outputFile
+	c.Outputs = append(c.Outputs, cmp.Or(f.output, "-"))
+	if err := f.known.prepare(&c); err != nil {
+		return err
+	}
+	c.Begin = func() error { return errors.Join(out.open(cmd, f.output), f.known.open(cmd)) }
+	defer out.discard()
+	defer f.known.discard()
+	done := f.input.follow(cmd, &c)
+	f.auto.tell(&c)
+	rows := newPairWriter(&out, asJSON, f.recipe.Decision.Shared)
+	emit, end := rows.write, func() error { return nil }
+	if f.known.wanted() {
+		emit, end = f.known.take, func() error { return f.known.end(rows.write) }
+	}
+	c.Commit = func() error { return errors.Join(end(), rows.flush(), out.commit()) }
+	summary, err := alike.Pairs(cmd.Context(), c, emit)
+	if err := done(err); err != nil {
+		return err
+	}
+	if f.input.talks() {
+		f.tell(cmd.ErrOrStderr(), max(rows.n, int64(len(f.known.all))), summary, c.Corpus.Format)
+	}
+	return cmp.Or(f.known.verdict(), f.input.finish(cmd, summary))
+}
+
+// tell says what was found.
+func (f *pairsFlags) tell(w io.Writer, pairs int64, s *alike.Summary, format corpus.Format) {
+	tellPairs(w, pairs, s, len(f.with) > 0)
+	if s.Read == 1 && s.Skipped == 0 && len(f.with) == 0 && format == corpus.ByName {
+		fmt.Fprintln(w, oneDocument)
+	}
+	f.known.tell(w)
 }
 
 // tellPairs says how many pairs were found among what.

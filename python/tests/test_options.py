@@ -30,7 +30,7 @@ from alike._options import (
 ELSEWHERE = {
     "output", "against", "with", "ids_only", "no_sync", "dry_run", "progress", "json", "hex", "passages",
     "explain", "explain_pairs", "verbose", "index", "left_id", "right_id", "truth", "plot", "skipped",
-    "audit", "audit_labels", "tag", "tag_prefix", "within", "duplicates", "replay",
+    "audit", "audit_labels", "baseline", "duplicates", "replay", "sarif", "tag", "tag_prefix", "within", "write_baseline",
 }  # fmt: skip
 
 
