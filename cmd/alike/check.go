@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -178,8 +179,12 @@ func (f *checking) runIndex(cmd *cobra.Command, text []byte, path string) error 
 	})
 }
 
-// addText adds a text, which may be the bytes of a file with a byte order mark, so that it survives a power failure.
+// addText adds a text, which may be the bytes of a file with a byte order mark, so that it survives a power failure. It is
+// an error if a document has the id.
 func addText(x *index.Index, id string, text []byte) error {
+	if _, taken, err := x.Get([]byte(id)); err != nil || taken {
+		return cmp.Or(err, fmt.Errorf("there is a document %q: take another id, or replace it by alike index add", id))
+	}
 	plain, encoding := bom.Text(text)
 	b := x.NewBatch()
 	b.Add(index.Document{ID: []byte(id), Text: plain, Encoding: encoding})

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"sync"
 
@@ -108,15 +106,12 @@ func (f *answering) openIndex(cmd *cobra.Command) (*index.Index, error) {
 	return index.Open(f.index, index.OpenOptions{ReadOnly: !f.add, Memory: memory})
 }
 
-// addTo returns a function that adds a text, unless another document has its id.
+// addTo returns addText for an index, one call at a time.
 func addTo(x *index.Index) func(ctx context.Context, id string, text []byte) error {
 	var one sync.Mutex
 	return func(_ context.Context, id string, text []byte) error {
 		one.Lock()
 		defer one.Unlock()
-		if _, taken, err := x.Get([]byte(id)); err != nil || taken {
-			return cmp.Or(err, fmt.Errorf("there is a document %q: take another id", id))
-		}
 		return addText(x, id, text)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/alike-dev/alike"
-	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/index"
 	"github.com/alike-dev/alike/index/among"
@@ -85,31 +84,13 @@ func (c *openFolder) Clusters(ctx context.Context, threshold float64) ([]mcpserv
 	config := c.config
 	config.Signatures, config.Decide = dedup.OfShingles{Options: c.features}, dedup.Similarity{Threshold: threshold}
 	config.OnSkip = nil
-	number, ids := map[string]uint32{}, []string{}
-	var links []cluster.Link
-	_, err := alike.Pairs(ctx, config, func(p alike.Pair) error {
-		var e [2]uint32
-		for i, id := range []string{string(p.A), string(p.B)} {
-			n, known := number[id]
-			if !known {
-				n = uint32(len(ids))
-				number[id], ids = n, append(ids, id)
-			}
-			e[i] = n
-		}
-		links = append(links, cluster.Link{Edge: cluster.Edge{A: e[0], B: e[1]}, Similarity: p.Similarity})
-		return nil
-	})
+	groups, err := alike.Groups(ctx, config)
 	if err != nil {
 		return nil, err
 	}
 	var all []mcpserver.Cluster
-	for _, g := range cluster.Groups(len(ids), links) {
-		c := mcpserver.Cluster{Weakest: g.Weakest.Similarity}
-		for _, d := range g.Members {
-			c.IDs = append(c.IDs, ids[d])
-		}
-		all = append(all, c)
+	for _, g := range groups {
+		all = append(all, mcpserver.Cluster(g))
 	}
 	return all, nil
 }
