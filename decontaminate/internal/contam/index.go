@@ -17,7 +17,7 @@ type Index struct {
 	starts []uint32 // of each gram, its first place; one more at the end
 	places []place
 	among  []uint32 // of each gram, the items that have it
-	table  []uint32 // gram + 1 by the last bits of its key, with linear probing; 0: free
+	table  []uint64 // by the last bits of a gram's key, with linear probing: the first 32 bits, and its number + 1; 0: free
 	filter filter
 }
 
@@ -27,17 +27,17 @@ type place struct{ item, word uint32 }
 // NewIndex returns the index of rows of evaluation sets: of an Item, what is exported. It takes O(n log n) for n words.
 func NewIndex(rows []Item) *Index {
 	a := newAnalyst()
-	asked := map[string]int{} // of a question, in how many items
+	times := map[string]int{} // of a question, in how many items
 	items := merge(rows)
 	for n := range items {
 		a.complete(&items[n], items[n].Question, 0)
-		asked[string(items[n].Question)]++
+		times[string(items[n].Question)]++
 	}
 	x := build(a, items)
 	var told []Item
 	for n := range items {
 		i := &items[n]
-		if len(i.tokens) >= generic && asked[string(i.Question)] == 1 && x.tells(i) {
+		if len(i.tokens) >= generic && times[string(i.Question)] == 1 && x.tells(i) {
 			told = append(told, *i)
 			continue
 		}
@@ -126,12 +126,15 @@ func build(a *analyst, items []Item) *Index {
 	return x
 }
 
+// asked is what rows that are one item have in common.
+type asked struct{ question, passage, set string }
+
 // merge makes one item of the rows of a set that ask the same thing about the same passage.
 func merge(rows []Item) []Item {
 	var items []Item
-	of := map[string]int{}
+	of := map[asked]int{}
 	for _, r := range rows {
-		key := fmt.Sprintf("%q%q%s", r.Question, r.Passage, r.Set)
+		key := asked{string(r.Question), string(r.Passage), r.Set}
 		at, known := of[key]
 		if !known {
 			of[key] = len(items)
@@ -145,7 +148,7 @@ func merge(rows []Item) []Item {
 
 func (x *Index) tabulate() {
 	size := 1 << bits.Len(uint(2*len(x.keys)))
-	x.table = make([]uint32, size)
+	x.table = make([]uint64, size)
 	x.filter = newFilter(len(x.keys))
 	for g, key := range x.keys {
 		x.filter.add(key)
@@ -153,19 +156,19 @@ func (x *Index) tabulate() {
 		for x.table[at] != 0 {
 			at = (at + 1) & uint64(size-1)
 		}
-		x.table[at] = uint32(g) + 1
+		x.table[at] = key>>32<<32 | uint64(g) + 1
 	}
 }
 
-// find returns the number of a gram.
+// find returns the number of a gram. One in 2³² other grams is taken for it: the words decide.
 func (x *Index) find(key uint64) (gram uint32, ok bool) {
 	mask := uint64(len(x.table) - 1)
 	for at := key & mask; ; at = (at + 1) & mask {
-		switch g := x.table[at]; {
-		case g == 0:
+		switch e := x.table[at]; {
+		case e == 0:
 			return 0, false
-		case x.keys[g-1] == key:
-			return g - 1, true
+		case e>>32 == key>>32:
+			return uint32(e) - 1, true
 		}
 	}
 }
@@ -173,30 +176,60 @@ func (x *Index) find(key uint64) (gram uint32, ok bool) {
 // Grams returns the number of different grams.
 func (x *Index) Grams() int { return len(x.keys) }
 
-// filter is a Bloom filter with two bits of one word for each key: one cache line tells that a key is not in the index.
-type filter struct {
+// filter tells most keys that are not in the index by two sets of bits: a small one that stays in the cache of a core, by
+// the first bits of a key, and for what passes it a larger one, by others.
+type filter struct{ small, large bits1 }
+
+// bits1 is a set of the hashes of keys.
+type bits1 struct {
 	words []uint64
 	shift int
 }
 
-// filterBits is the least number of bits for a key.
-const filterBits = 12
+// smallBits is the size of the small set, 512 KiB; largeBits the least number of bits for a key of the large one.
+const (
+	smallBits = 22
+	largeBits = 16
+)
 
 func newFilter(keys int) filter {
-	n := max(bits.Len(uint(keys*filterBits/64)), 1)
-	return filter{make([]uint64, 1<<n), 64 - n}
+	size := func(n int) bits1 { return bits1{make([]uint64, 1<<(n-6)), 64 - n} }
+	return filter{size(min(max(bits.Len(uint(keys*largeBits)), 6), smallBits)), size(max(bits.Len(uint(keys*largeBits)), 6))}
 }
 
-func (f filter) bits(key uint64) (at, mask uint64) {
-	return key >> f.shift, 1<<(key&63) | 1<<(key>>6&63)
+// other mixes a key for the large set.
+func other(key uint64) uint64 { return key * 0x9e3779b97f4a7c15 }
+
+func (b bits1) add(hash uint64) {
+	at := hash >> (b.shift & 63)
+	b.words[at>>6] |= 1 << (at & 63)
+}
+
+// has returns 1 if the set has a hash, otherwise 0.
+func (b bits1) has(hash uint64) int {
+	at := hash >> (b.shift & 63)
+	return int(b.words[at>>6] >> (at & 63) & 1)
 }
 
 func (f filter) add(key uint64) {
-	at, mask := f.bits(key)
-	f.words[at] |= mask
+	f.small.add(key)
+	f.large.add(other(key))
 }
 
-func (f filter) has(key uint64) bool {
-	at, mask := f.bits(key)
-	return f.words[at]&mask == mask
+// pick appends the places of keys that may be in the index. It has no branches to predict, so that the processor waits for
+// many words of the sets at once.
+func (f filter) pick(dst []uint32, keys []uint64) []uint32 {
+	dst = slices.Grow(dst[:0], len(keys)+1)[:len(keys)+1]
+	n := 0
+	for i, key := range keys {
+		dst[n] = uint32(i)
+		n += f.small.has(key)
+	}
+	picked := dst[:n]
+	n = 0
+	for _, i := range picked {
+		dst[n] = i
+		n += f.large.has(other(keys[i]))
+	}
+	return dst[:n]
 }

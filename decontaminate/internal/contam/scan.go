@@ -15,6 +15,7 @@ type Scanner struct {
 	analyst  *analyst
 	shingler *shingle.Shingler
 	features []uint64
+	picked   []uint32
 	blocks   []block
 	hits     []hit
 	grams    []uint32
@@ -90,11 +91,10 @@ func (s *Scanner) look(text []byte) (words int) {
 	for from := 0; from < len(text); {
 		var next int
 		s.features, next = s.shingler.AppendFeaturesFrom(s.features[:0], text, from)
-		for i, key := range s.features {
-			if x.filter.has(key) {
-				if g, ok := x.find(key); ok {
-					s.hits = append(s.hits, hit{uint32(grams + i), g})
-				}
+		s.picked = x.filter.pick(s.picked, s.features)
+		for _, i := range s.picked {
+			if g, ok := x.find(s.features[i]); ok {
+				s.hits = append(s.hits, hit{uint32(grams) + i, g})
 			}
 		}
 		grams += len(s.features)
