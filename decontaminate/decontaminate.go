@@ -42,6 +42,7 @@ type Config struct {
 	dedup.Config
 	Columns   Columns
 	Threshold float64 // in (0,1]; 0: DefaultThreshold
+	Cut       bool    // items are cut out of the documents, instead of removing these
 	FoundOnly bool    // documents are only listed
 	// Page, if set, writes a page about the result.
 	Page func(io.Writer, *Page) error
@@ -93,6 +94,8 @@ func (c *Config) Validate() error {
 	switch {
 	case len(against) == 0:
 		return fmt.Errorf("%w: no evaluation sets: name them as references", dedup.ErrUsage)
+	case c.Cut && c.FoundOnly:
+		return fmt.Errorf("%w: nothing is cut where documents are only listed: leave one of the two out", dedup.ErrUsage)
 	case !(c.Threshold >= 0 && c.Threshold <= 1):
 		return fmt.Errorf("%w: threshold %v is not in (0,1]: take %v", dedup.ErrUsage, c.Threshold, DefaultThreshold)
 	}
@@ -109,7 +112,7 @@ func Run(ctx context.Context, c Config) (*Summary, error) {
 		c.Threshold = DefaultThreshold
 	}
 	s := &screener{c: &c}
-	o := dedup.Screening{Screener: s, FoundOnly: c.FoundOnly, OnFound: s.onFound, Details: func() any { return s.details() }}
+	o := dedup.Screening{Screener: s, FoundOnly: c.FoundOnly, Cut: c.Cut, OnFound: s.onFound, Details: func() any { return s.details() }}
 	if c.Page != nil {
 		o.Page = func(of *Summary) (*dedup.Page, error) {
 			page := Page{Summary: *of, Details: s.details(), Examples: s.examples}

@@ -14,7 +14,7 @@ import (
 
 // Identity is that of dedup.Screener.
 func (s *screener) Identity() string {
-	return fmt.Sprintf("decontaminate threshold=%v columns=%q found-only=%v", s.c.Threshold, s.c.Columns, s.c.FoundOnly)
+	return fmt.Sprintf("decontaminate threshold=%v columns=%q found-only=%v cut=%v", s.c.Threshold, s.c.Columns, s.c.FoundOnly, s.c.Cut)
 }
 
 // Load reads the evaluation sets.

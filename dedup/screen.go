@@ -1,10 +1,12 @@
 package dedup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strconv"
 
 	"github.com/alike-dev/alike/corpus"
@@ -12,6 +14,8 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/resume"
+	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/internal/splice"
 	"github.com/alike-dev/alike/measure"
 )
 
@@ -43,6 +47,7 @@ type Found struct {
 type Screening struct {
 	Screener  Screener
 	FoundOnly bool // documents are only listed
+	Cut       bool // what was found is cut out of documents, instead of removing these
 	// OnFound, when set, is called for each row of FoundFile, in its order, with the name of the document.
 	OnFound func(document string, f *Found)
 	// Details, when set, returns what the summary says besides, when all is found.
@@ -55,7 +60,8 @@ type Screening struct {
 type ScreenSummary struct {
 	Read    int64 `json:"read"`
 	Kept    int64 `json:"kept"`
-	Removed int64 `json:"removed"` // 0 if documents are only listed
+	Removed int64 `json:"removed"` // 0 if documents are only listed, or cut
+	Cut     int64 `json:"cut"`     // documents out of which something was cut; they are kept
 	Skipped int64 `json:"skipped"`
 	Empty   int64 `json:"empty"` // documents without words
 
@@ -126,6 +132,13 @@ func screen(ctx context.Context, j *job, in *inputs, o *Screening, out *write.Fo
 	}
 	own := *in
 	own.sources, own.references = in.own(), 0
+	if i := slices.IndexFunc(own.sources, func(s corpus.Source) bool { return s.Format == corpus.Parquet }); o.Cut && i >= 0 {
+		return nil, setting.Errorf("%s is a Parquet file, out of whose texts nothing can be cut yet: remove documents instead, or make JSONL of it", own.sources[i].Label())
+	}
+	written := own.sources
+	if o.Cut {
+		written = write.AllWritten(written)
+	}
 	docs, err := readAll(ctx, j, &own, choice{recipe: j.recipe}, nil)
 	if err == nil {
 		err = restoreLost(j, &own, docs)
@@ -159,7 +172,7 @@ func screen(ctx context.Context, j *job, in *inputs, o *Screening, out *write.Fo
 	if err := out.WriteLast(w.summary, page); err != nil {
 		return nil, err
 	}
-	if err := out.SyncFolders(own.sources); err != nil {
+	if err := out.SyncFolders(written); err != nil {
 		return nil, err
 	}
 	if err := j.log.Note(resume.Published, w.summary); err != nil {
@@ -219,44 +232,78 @@ func (s *screened) write(ctx context.Context, j *job, out *write.Folder) (lost [
 	if err != nil {
 		return nil, err
 	}
-	removed := bitset.New[uint32](s.docs.Docs)
+	holding := bitset.New[uint32](s.docs.Docs) // documents in which something was found
 	s.summary.Found, s.summary.Documents = 0, 0
 	err = j.account.stage("found", 0, func() (int64, int64, error) {
 		header := []string{"document", "item", "set", "score", "start", "end", "part"}
-		err := out.Rows(FoundFile, header, func(row func(...string)) error { return s.find(ctx, removed, row) })
+		err := out.Rows(FoundFile, header, func(row func(...string)) error { return s.find(ctx, holding, row) })
 		return s.summary.Found, 0, err
 	})
 	if err != nil {
 		return nil, err
 	}
 	a := j.account
-	if a.Removed = s.summary.Documents; s.o.FoundOnly {
-		a.Removed = 0
+	o := write.Options{Table: s.docs, Removed: bitset.New[uint32](s.docs.Docs), Corpus: j.Corpus, Space: j.space, Log: j.log, NoteBytes: j.limits.output, Progress: j.Progress}
+	switch a.Removed, s.summary.Cut = 0, 0; {
+	case s.o.Cut:
+		s.summary.Cut, o.Cuts, o.Cut = s.summary.Documents, holding, s.newSpans
+	case !s.o.FoundOnly:
+		a.Removed, o.Removed = s.summary.Documents, holding
 	}
 	if a.Kept = a.Read - a.Skipped - a.Removed; s.o.FoundOnly {
 		return nil, nil
 	}
 	err = a.stage("write", s.in.bytes(), func() (items, bytes int64, err error) {
-		n, err := write.All(ctx, write.Options{
-			Table: s.docs, Removed: removed, Corpus: j.Corpus, Space: j.space, Log: j.log, NoteBytes: j.limits.output, Progress: j.Progress,
-		}, out)
+		n, err := write.All(ctx, o, out)
 		lost = n.Lost
 		return n.Items, n.Bytes, err
 	})
 	return lost, err
 }
 
+// newSpans returns a function that returns the places of a document.
+func (s *screened) newSpans() func(doc uint32) ([]splice.Span, error) {
+	judge, notes := s.o.Screener.NewJudge(), s.docs.Scanner()
+	var spans []splice.Span
+	return func(doc uint32) ([]splice.Span, error) {
+		note := notes.Value(doc)
+		if notes.Err != nil {
+			return nil, notes.Err
+		}
+		found, err := judge(note)
+		spans = spans[:0]
+		for i := range found {
+			spans = append(spans, splice.Span{Start: found[i].Start, End: found[i].End})
+		}
+		return disjoint(spans), err
+	}
+}
+
+// disjoint puts spans in order, and joins those that overlap or touch.
+func disjoint(spans []splice.Span) []splice.Span {
+	slices.SortFunc(spans, func(a, b splice.Span) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End)) })
+	joined := spans[:0]
+	for _, s := range spans {
+		if n := len(joined); n > 0 && s.Start <= joined[n-1].End {
+			joined[n-1].End = max(joined[n-1].End, s.End)
+			continue
+		}
+		joined = append(joined, s)
+	}
+	return joined
+}
+
 var errStop = errors.New("stopped")
 
 // find writes what was found, and marks the documents.
-func (s *screened) find(ctx context.Context, removed bitset.Set[uint32], row func(...string)) error {
+func (s *screened) find(ctx context.Context, holding bitset.Set[uint32], row func(...string)) error {
 	judge, names := s.o.Screener.NewJudge(), s.docs.Scanner()
 	return s.notes(ctx, func(doc uint32, note []byte) error {
 		found, err := judge(note)
 		if err != nil || len(found) == 0 {
 			return err
 		}
-		removed.Add(doc)
+		holding.Add(doc)
 		s.summary.Documents++
 		name := names.ID(doc)
 		for i := range found {

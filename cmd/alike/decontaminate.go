@@ -27,6 +27,9 @@ or other punctuation between its words. The output folder gets
   report.html    a page with items beside the places where they stand
   summary.json   figures of the run, and of each set how many items were found, written last
 
+With --cut documents stay, without these places; documents that are files of their own are in
+kept/ too. With --found-only nothing is written of them.
+
 The score is the share of the item's words that stand there, by weight: what many documents or many
 items have weighs nothing. The sentence that asks must be there, or the answer: a text that an item
 only quotes is no item. An item of up to 12 words must stand there whole. Rows of one question are one
@@ -36,7 +39,7 @@ read = kept + removed + skipped, always. The output is the same for any number o
 
 const decontaminateExamples = `  alike decontaminate train/ --against evals/ -o clean/
   alike decontaminate train.jsonl.zst --against mmlu.csv --question prompt --answer target -o clean/
-  alike decontaminate train/ --against evals/ -o found/ --found-only`
+  alike decontaminate train/ --against evals/ -o cut/ --cut`
 
 // decontaminateFlags are the flags of decontaminate.
 type decontaminateFlags struct {
@@ -45,6 +48,7 @@ type decontaminateFlags struct {
 	against   []string
 	columns   decontaminate.Columns
 	threshold float64
+	cut       bool
 	foundOnly bool
 }
 
@@ -55,6 +59,7 @@ func (f *decontaminateFlags) add(own *pflag.FlagSet) {
 	own.StringVar(&f.columns.Answer, "answer", "", "`column` of the sets with the answer, or an answer to choose (default: answer)")
 	own.StringVar(&f.columns.Passage, "passage", "", "`column` of the sets with the text that is asked about (default: passage)")
 	own.Float64Var(&f.threshold, "threshold", decontaminate.DefaultThreshold, "least score")
+	own.BoolVar(&f.cut, "cut", false, "cut the places out of the documents, instead of removing these")
 	own.BoolVar(&f.foundOnly, "found-only", false, "list what is found, and write no documents")
 	f.input.add(own)
 }
@@ -85,7 +90,7 @@ func (f *decontaminateFlags) run(cmd *cobra.Command, args []string) error {
 	if !(f.threshold > 0 && f.threshold <= 1) {
 		return usagef("--threshold is %v: take a number above 0 and up to 1, such as %v", f.threshold, decontaminate.DefaultThreshold)
 	}
-	c := decontaminate.Config{Columns: f.columns, Threshold: f.threshold, FoundOnly: f.foundOnly, Page: report.Contamination}
+	c := decontaminate.Config{Columns: f.columns, Threshold: f.threshold, Cut: f.cut, FoundOnly: f.foundOnly, Page: report.Contamination}
 	c.Inputs, c.Output, c.Beside = args, f.output, dedup.Against(f.against)
 	if err := f.input.apply(&c.Config); err != nil {
 		return err
@@ -115,6 +120,9 @@ func (f *decontaminateFlags) print(cmd *cobra.Command, s *decontaminate.Summary)
 	stderr := cmd.ErrOrStderr()
 	fmt.Fprintf(stderr, "%s read: %s kept, %s removed, %s skipped\n", count(s.Read, "document"),
 		humanize.Comma(s.Kept), humanize.Comma(s.Removed), humanize.Comma(s.Skipped))
+	if s.Cut > 0 {
+		fmt.Fprintf(stderr, "cut out of %s\n", count(s.Cut, "document"))
+	}
 	fmt.Fprintf(stderr, "found %s in %s\n", count(s.Found, "place"), count(s.Documents, "document"))
 	if d, ok := s.Details.(decontaminate.Details); ok {
 		for _, set := range d.Sets {

@@ -25,7 +25,7 @@ var topics = []topic{
 	{name: "output", title: "What is written, and where", flags: "output results ids-only keep cluster no-sync json hex passages shared summary pairs:clusters join:with duplicates tag tag-prefix plot add id html baseline write-baseline sarif"},
 	{name: "input", title: "What is read", flags: "format pre pre-glob pre-timeout text-field id-field left-id right-id time-field max-record on-error skipped against with among check:index mcp:index against-links fingerprints header eval:clusters question answer passage"},
 	{name: "similarity", title: "What is alike, and how it is found", flags: "recipe measure threshold wrong precision examples ask match top distance recall candidates within verify hashes tune:bits bands rows min-bands bucket-cap scheme seed min-similarity"},
-	{name: "units", title: "What is cut out of texts", flags: "unit min-tokens min-count code found-only"},
+	{name: "units", title: "What is cut out of texts", flags: "unit min-tokens min-count code found-only cut"},
 	{name: "text", title: "How text becomes shingles", flags: "ngram tokens normalize fold strip-diacritics stop-words min-token-length repetitions"},
 	{name: "records", title: "Records of tables", flags: "records accept field source unique entities known changes verdicts idf join:repetitions config save-config model pairs:top probability truth audit audit-labels explain explain-pairs verbose"},
 	{name: "index", title: "Indexes", flags: "index build:keep columns containment keys build:verbose"},
@@ -42,7 +42,7 @@ const presetsTopic = "presets"
 // common are the flags that `alike COMMAND --help` shows, up to mostFlags. A command that is not here shows all but
 // those of presets.
 var common = map[string]string{
-	"decontaminate": "output against question answer passage threshold found-only json format text-field id-field on-error memory threads work quiet",
+	"decontaminate": "output against question answer passage threshold cut found-only json format text-field id-field memory threads work quiet",
 
 	"dedup":       "output keep against index ids-only json format text-field id-field recipe threshold ngram records work memory quiet",
 	"pairs":       "output json with format text-field id-field recipe measure threshold ngram tokens records field work memory quiet",

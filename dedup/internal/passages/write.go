@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"slices"
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/inorder"
@@ -46,10 +45,10 @@ type writing struct {
 	cutter         *Cutter
 	firsts, places []extsort.Entry
 	sources        map[uint64]Source
-	field          []byte // the name of the text
-	column         int    // of it, in tables
+	at             *write.Splicer // of file
+	file           *corpus.File
 	out            []byte
-	decoded, cut   []byte
+	cut            []byte
 	rows           []byte
 	little         []byte
 	counts         Counts
@@ -66,7 +65,7 @@ func Write(ctx context.Context, j *Job, d *Documents, g *Groups, out *write.Fold
 	defer func() { err = errors.Join(err, firsts.close(), places.close()) }()
 	workers := make([]*writing, j.Space.Threads)
 	for i := range workers {
-		workers[i] = &writing{parser: corpus.NewParser(j.Corpus), cutter: NewCutter(j.Cut), field: []byte(textField(&j.Corpus)), sources: map[uint64]Source{}}
+		workers[i] = &writing{parser: corpus.NewParser(j.Corpus), cutter: NewCutter(j.Cut), sources: map[uint64]Source{}}
 	}
 	files := &outputs{j: j, d: d, to: out}
 	defer func() { files.abort() }()
@@ -107,7 +106,7 @@ func (w *writing) work(j *Job, d *Documents, b *inorder.Block, firsts, places *a
 	}
 	doc, end := d.block(b.At, b.Seq)
 	ofFirsts, ofPlaces := w.firsts, w.places
-	if w.column = slices.Index(b.File.Columns(), string(w.field)); !kept && len(ofFirsts) == 0 {
+	if !kept && len(ofFirsts) == 0 {
 		return nil
 	}
 	var record corpus.Record
@@ -133,7 +132,7 @@ func (w *writing) work(j *Job, d *Documents, b *inorder.Block, firsts, places *a
 			cuts = w.find(doc, &record)
 		}
 		if kept {
-			w.put(b, &record, cuts)
+			w.put(j, b, &record, cuts)
 			w.lines = append(w.lines, record.Line)
 		}
 	}
@@ -143,13 +142,6 @@ func (w *writing) work(j *Job, d *Documents, b *inorder.Block, firsts, places *a
 		return corpus.ErrChanged
 	}
 	return nil
-}
-
-func textField(o *corpus.Options) string {
-	if o.TextField == "" {
-		return "text"
-	}
-	return o.TextField
 }
 
 // find finds what goes of a document, and adds its rows.
@@ -197,7 +189,7 @@ func placesOf(record *corpus.Record) func(at int) int {
 }
 
 // put appends a record without what goes.
-func (w *writing) put(b *inorder.Block, record *corpus.Record, cuts []Cut) {
+func (w *writing) put(j *Job, b *inorder.Block, record *corpus.Record, cuts []Cut) {
 	raw, source := record.Raw, b.File.Source()
 	if source.Format == corpus.Parquet {
 		w.putText(record.Text, cuts)
@@ -207,39 +199,18 @@ func (w *writing) put(b *inorder.Block, record *corpus.Record, cuts []Cut) {
 		w.out = append(w.out, raw...)
 		return
 	}
-	encoding := b.File.Encoding()
-	switch source.Format {
-	case corpus.Text:
+	spans := w.spans
+	if source.Format == corpus.Text {
 		inFile := placesOf(record)
-		spans := make([]splice.Span, len(w.spans))
+		spans = make([]splice.Span, len(w.spans))
 		for i, s := range w.spans {
 			spans[i] = splice.Span{Start: inFile(s.Start), End: inFile(s.End)}
 		}
-		w.out = splice.Cut(w.out, raw, spans)
-		return
 	}
-	if encoding.Wide() {
-		w.decoded = encoding.Append(w.decoded[:0], raw)
-		raw = w.decoded
+	if w.at == nil || w.file != b.File {
+		w.at, w.file = write.NewSplicer(b.File, &j.Corpus), b.File
 	}
-	from := len(w.out)
-	switch source.Format {
-	case corpus.JSONL:
-		w.out = splice.Object(w.out, raw, w.field, w.spans)
-	case corpus.Lines:
-		mark := 0
-		if len(raw) >= 3 && string(raw[:3]) == "\xef\xbb\xbf" {
-			mark = 3
-		}
-		w.out = append(w.out, raw[:mark]...)
-		w.out = splice.Cut(w.out, raw[mark:], w.spans)
-	default:
-		w.out = splice.Row(w.out, raw, w.column, b.File.Comma(), w.spans)
-	}
-	if encoding.Wide() {
-		w.decoded = append(w.decoded[:0], w.out[from:]...)
-		w.out = encoding.AppendBack(w.out[:from], w.decoded)
-	}
+	w.out = w.at.Append(w.out, raw, spans)
 }
 
 // add adds what a worker has found in a block.

@@ -20,6 +20,7 @@ import (
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/resume"
 	"github.com/alike-dev/alike/internal/scratch"
+	"github.com/alike-dev/alike/internal/splice"
 	"github.com/alike-dev/alike/internal/tagging"
 )
 
@@ -74,13 +75,17 @@ type Options struct {
 	Records  bool               // clusters are of records, and have a column for their probability
 	// Probability returns that of a document's cluster, and whether it is known; nil: it never is.
 	Probability func(doc uint32) (p float64, known bool)
-	Corpus      corpus.Options
-	IDsOnly     bool                               // only the ids of kept documents are written
-	Tags        *tagging.Fields                    // if set, all documents are kept, with these fields; see NewTags
-	Wanted      bitset.Set[uint32]                 // documents whose records Want gets, of files that are decoded for their copies; nil: none
-	Want        func(doc uint32, raw []byte) error // may be called by several goroutines at once
-	Space       *scratch.Space
-	Log         *resume.Log // nil: nothing is noted
+	// Cuts are documents out of which something is cut: what Cut returns, which makes such a function for each goroutine.
+	// Then documents that are files of their own are written as well. nil: nothing is cut.
+	Cuts    bitset.Set[uint32]
+	Cut     func() func(doc uint32) ([]splice.Span, error)
+	Corpus  corpus.Options
+	IDsOnly bool                               // only the ids of kept documents are written
+	Tags    *tagging.Fields                    // if set, all documents are kept, with these fields; see NewTags
+	Wanted  bitset.Set[uint32]                 // documents whose records Want gets, of files that are decoded for their copies; nil: none
+	Want    func(doc uint32, raw []byte) error // may be called by several goroutines at once
+	Space   *scratch.Space
+	Log     *resume.Log // nil: nothing is noted
 	// NoteBytes is how much of an output is written between two notes on it; 0: noteBytes.
 	NoteBytes int64
 	Progress  meter.Progress
@@ -114,7 +119,7 @@ func All(ctx context.Context, o Options, out *Folder) (n Counts, err error) {
 	}
 	if !o.IDsOnly {
 		group.Go(func() error { return k.write(ctx) })
-		if has(func(f corpus.Format) bool { return f == corpus.Text }) {
+		if o.Cut == nil && has(func(f corpus.Format) bool { return f == corpus.Text }) {
 			group.Go(func() error { return out.writeKeptList(ctx, k) })
 		}
 	}
@@ -201,14 +206,30 @@ func (k *keptWriter) write(ctx context.Context) error {
 // rewrites tells whether a file must be written and cannot be read in place.
 func (k *keptWriter) rewrites(file int) bool {
 	source := &k.Table.Sources[file]
-	return file >= k.Table.ReferenceFiles && source.Format != corpus.Text && source.Format != corpus.Parquet &&
+	return file >= k.Table.ReferenceFiles && !k.leaves(source) && source.Format != corpus.Parquet &&
 		!k.before[file].Whole && !k.copiesInPlace(file)
 }
 
 // copiesInPlace tells whether pieces of a file are copied as they are, each to a place that is known beforehand.
 func (k *keptWriter) copiesInPlace(file int) bool {
 	source := &k.Table.Sources[file]
-	return source.InPlace() && (k.Tags == nil || !CarryTags(source.Format))
+	return source.InPlace() && (k.Tags == nil || !CarryTags(source.Format)) && source.Format != corpus.Text && !k.cutsOut(file)
+}
+
+// leaves tells whether a file is a document that stays where it is, and is only listed.
+func (k *keptWriter) leaves(s *corpus.Source) bool { return s.Format == corpus.Text && k.Cut == nil }
+
+// cutsOut tells whether something is cut out of a document of a file.
+func (k *keptWriter) cutsOut(file int) bool {
+	if k.Cut == nil {
+		return false
+	}
+	for doc, end := k.Table.DocsOfFile(file); doc < end; doc++ {
+		if k.Cuts.Has(doc) {
+			return true
+		}
+	}
+	return false
 }
 
 // plan sends the jobs.
@@ -223,7 +244,7 @@ func (k *keptWriter) plan(ctx context.Context, jobs chan<- func(buf *[]byte) err
 	}
 	for i := k.Table.ReferenceFiles; i < len(k.Table.Sources); i++ {
 		source := &k.Table.Sources[i]
-		if source.Format == corpus.Text || k.before[i].Whole {
+		if k.leaves(source) || k.before[i].Whole {
 			continue
 		}
 		path := k.path(i)

@@ -49,6 +49,7 @@ func (k *keptWriter) copyStream(ctx context.Context, file int, in *corpus.File, 
 	c := k.Table.Scanner()
 	next, end := k.Table.DocsOfFile(file)
 	var tags *recordTagger // nil: records are copied as they are
+	cuts := k.newRecordCutter(in)
 	defer func() {
 		if tags != nil {
 			err = errors.Join(err, tags.close())
@@ -61,6 +62,9 @@ func (k *keptWriter) copyStream(ctx context.Context, file int, in *corpus.File, 
 			if k.Tags != nil && CarryTags(k.Table.Sources[file].Format) {
 				tags = k.recordTagger(file, next, in)
 				header = tags.header(header)
+			}
+			if k.Table.Sources[file].Format == corpus.Text {
+				header = nil // the mark is a part of the record
 			}
 			if _, err := w.Write(header); err != nil {
 				return outputError(err)
@@ -92,6 +96,11 @@ func (k *keptWriter) copyStream(ctx context.Context, file int, in *corpus.File, 
 			}
 			items++
 			bytes += int64(len(raw))
+			if k.Cut != nil && k.Cuts.Has(doc) {
+				if raw, err = cuts.record(doc, raw); err != nil {
+					return err
+				}
+			}
 			if tags != nil {
 				if raw, err = tags.record(doc, raw); err != nil {
 					return err
