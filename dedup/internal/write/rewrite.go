@@ -58,13 +58,10 @@ func (k *keptWriter) copyStream(ctx context.Context, file int, in *corpus.File, 
 	for ctx.Err() == nil {
 		err := in.Next(&b)
 		if !headed { // a byte order mark is known only now
-			header := in.Header()
+			header := headerOf(in)
 			if k.Tags != nil && CarryTags(k.Table.Sources[file].Format) {
 				tags = k.recordTagger(file, next, in)
 				header = tags.header(header)
-			}
-			if k.Table.Sources[file].Format == corpus.Text {
-				header = nil // the mark is a part of the record
 			}
 			if _, err := w.Write(header); err != nil {
 				return outputError(err)
@@ -96,10 +93,8 @@ func (k *keptWriter) copyStream(ctx context.Context, file int, in *corpus.File, 
 			}
 			items++
 			bytes += int64(len(raw))
-			if k.Cut != nil && k.Cuts.Has(doc) {
-				if raw, err = cuts.record(doc, raw); err != nil {
-					return err
-				}
+			if raw, err = cuts.record(doc, raw); err != nil {
+				return err
 			}
 			if tags != nil {
 				if raw, err = tags.record(doc, raw); err != nil {
@@ -113,6 +108,14 @@ func (k *keptWriter) copyStream(ctx context.Context, file int, in *corpus.File, 
 		k.count(items, bytes, from.Advance())
 	}
 	return ctx.Err()
+}
+
+// headerOf returns what stands in a file before its first record: of a text the mark is a part of that.
+func headerOf(in *corpus.File) []byte {
+	if source := in.Source(); source.Format == corpus.Text {
+		return nil
+	}
+	return in.Header()
 }
 
 // copyRows copies the kept rows of a Parquet file, or finds that some are lost.

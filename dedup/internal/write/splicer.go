@@ -73,6 +73,9 @@ func (k *keptWriter) newRecordCutter(file *corpus.File) *recordCutter {
 
 // record returns a record without what is cut out of it, until the next call.
 func (r *recordCutter) record(doc uint32, raw []byte) ([]byte, error) {
+	if r.k.Cut == nil || !r.k.Cuts.Has(doc) {
+		return raw, nil
+	}
 	if r.splicer == nil {
 		r.splicer, r.spans = NewSplicer(r.file, &r.k.Corpus), r.k.Cut()
 	}
