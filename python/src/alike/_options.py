@@ -55,9 +55,6 @@ class ReadingOptions(TypedDict, total=False):
     """How to read documents."""
 
     format: Literal["jsonl", "csv", "tsv", "parquet", "lines", "text"]
-    pre: str
-    pre_glob: str | Sequence[str]
-    pre_timeout: str
     text_field: str
     id_field: str
     max_record: Size
@@ -67,7 +64,15 @@ class ReadingOptions(TypedDict, total=False):
     quiet: bool
 
 
-class InputOptions(ReadingOptions, total=False):
+class PretextOptions(ReadingOptions, total=False):
+    """How to read documents that a program turns into text."""
+
+    pre: str
+    pre_glob: str | Sequence[str]
+    pre_timeout: str
+
+
+class InputOptions(PretextOptions, total=False):
     """What to read, and with what resources."""
 
     work: Path
@@ -227,7 +232,7 @@ class MatchOptions(TypedDict, total=False):
     quiet: bool
 
 
-class IndexInputOptions(ReadingOptions, total=False):
+class IndexInputOptions(PretextOptions, total=False):
     """How to read documents for an index."""
 
     time_field: str
@@ -280,7 +285,7 @@ class StreamOptions(TextOptions, SchemeOptions, PresetOptions, total=False):
     quiet: bool
 
 
-class QueryOptions(ReadingOptions, total=False):
+class QueryOptions(PretextOptions, total=False):
     """Flags of ``alike search``."""
 
     measure: Measure
