@@ -8,11 +8,6 @@ import (
 	"github.com/alike-dev/alike/corpus"
 )
 
-// Rows writes a CSV file with a header. fill calls write for each row.
-func (o *Folder) Rows(name string, header []string, fill func(write func(row ...string)) error) error {
-	return o.rows(name, header, fill)
-}
-
 // CreateKept begins the file of kept/ for a source, with its compression.
 func (o *Folder) CreateKept(s *corpus.Source, threads int, memory int64) (*corpus.Writer, error) {
 	path := o.kept(s)

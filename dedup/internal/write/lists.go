@@ -21,8 +21,8 @@ import (
 	"github.com/alike-dev/alike/measure"
 )
 
-// rows writes a CSV file with a header.
-func (o *Folder) rows(name string, header []string, fill func(write func(row ...string)) error) error {
+// Rows writes a CSV file with a header. fill calls write for each row.
+func (o *Folder) Rows(name string, header []string, fill func(write func(row ...string)) error) error {
 	return o.writeFile(name, func(w io.Writer) error {
 		rows := csv.NewWriter(w)
 		_ = rows.Write(header) // Flush returns its error
@@ -38,10 +38,10 @@ func (o *Folder) rows(name string, header []string, fill func(write func(row ...
 }
 
 // writeRemoved writes removed.csv: id,kept_id,similarity in input order. Where records are tagged none is removed.
-func (o *Folder) writeRemoved(ctx context.Context, of *Options) error {
-	t, c := of.Table, of.Clusters
-	return o.rows(RemovedFile, []string{"id", "kept_id", "similarity"}, func(write func(row ...string)) error {
-		if of.Tags != nil {
+func (o *Options) writeRemoved(ctx context.Context, to *Folder) error {
+	t, c := o.Table, o.Clusters
+	return to.Rows(RemovedFile, []string{"id", "kept_id", "similarity"}, func(write func(row ...string)) error {
+		if o.Tags != nil {
 			return nil
 		}
 		removed, kept := t.Scanner(), doctable.Namer{Cursor: t.Cursor()}
@@ -121,17 +121,17 @@ func (k *knownRows) upTo(doc uint32) error {
 // writeClusters writes clusters.csv: id,cluster for the members of clusters of
 // two or more, in input order; a cluster is named by its smallest document. Of records it
 // is id,cluster,probability; what is not known is empty.
-func (o *Folder) writeClusters(ctx context.Context, of *Options) error {
+func (o *Options) writeClusters(ctx context.Context, to *Folder) error {
 	header := []string{"id", "cluster"}
-	if of.Records {
+	if o.Records {
 		header = append(header, "probability")
 	}
-	return o.rows(ClustersFile, header, func(write func(row ...string)) error {
-		docs, labels := of.Table.Scanner(), doctable.Namer{Cursor: of.Table.Cursor()}
-		return of.Clusters.Labels.Visit(func(e extsort.Entry) error {
+	return to.Rows(ClustersFile, header, func(write func(row ...string)) error {
+		docs, labels := o.Table.Scanner(), doctable.Namer{Cursor: o.Table.Cursor()}
+		return o.Clusters.Labels.Visit(func(e extsort.Entry) error {
 			row := []string{docs.ID(uint32(e.Key)), labels.ID(uint32(e.Value))}
-			if of.Records {
-				row = append(row, of.probability(uint32(e.Key)))
+			if o.Records {
+				row = append(row, o.probability(uint32(e.Key)))
 			}
 			write(row...)
 			return errors.Join(docs.Err, labels.Err, ctx.Err())
@@ -151,10 +151,10 @@ func (o *Options) probability(doc uint32) string {
 	return string(measure.AppendSimilarity(nil, p))
 }
 
-// writeKeptList writes kept.txt: the paths of the kept documents that are files of their own.
-func (o *Folder) writeKeptList(ctx context.Context, k *keptWriter) error {
+// writeList writes kept.txt: the paths of the kept documents that are files of their own.
+func (k *keptWriter) writeList(ctx context.Context) error {
 	t := k.Table
-	return o.writeFile(KeptList, func(w io.Writer) error {
+	return k.out.writeFile(KeptList, func(w io.Writer) error {
 		c := t.Scanner()
 		var name, line []byte
 		for i := t.References; i < t.Docs; i++ {
@@ -175,9 +175,9 @@ func (o *Folder) writeKeptList(ctx context.Context, k *keptWriter) error {
 	})
 }
 
-// writeKeptIDs writes kept.csv: id of the kept documents, in input order; with tags these too, and without IDsOnly
+// writeIDs writes kept.csv: id of the kept documents, in input order; with tags these too, and without IDsOnly
 // only of documents that cannot carry them.
-func (o *Folder) writeKeptIDs(ctx context.Context, k *keptWriter) (err error) {
+func (k *keptWriter) writeIDs(ctx context.Context) (err error) {
 	header := []string{"id"}
 	var tags *tagger
 	if k.Tags != nil {
@@ -185,7 +185,7 @@ func (o *Folder) writeKeptIDs(ctx context.Context, k *keptWriter) (err error) {
 		tags = k.newTagger(0)
 		defer func() { err = errors.Join(err, tags.close()) }()
 	}
-	return o.rows(KeptIDsFile, header, func(write func(row ...string)) error {
+	return k.out.Rows(KeptIDsFile, header, func(write func(row ...string)) error {
 		docs := k.Table.Scanner()
 		for i := k.Table.References; i < k.Table.Docs; i++ {
 			doc := uint32(i)

@@ -45,9 +45,12 @@ type outputFile struct {
 	sum   int64           // offset that state.Sum covers
 }
 
-// planCopies divides a plain file into jobs. A file without documents also gets one job: its output
+// plainCopies are the copies of plain files, in jobs.
+type plainCopies struct{ *keptWriter }
+
+// plan divides a plain file into jobs. A file without documents also gets one job: its output
 // has the header, or is empty.
-func (k *keptWriter) planCopies(ctx context.Context, file int, path string, send func(copyJob) error) (err error) {
+func (k plainCopies) plan(ctx context.Context, file int, path string, send func(copyJob) error) (err error) {
 	first, end := k.Table.DocsOfFile(file)
 	out, err := k.open(ctx, file, path, first, end)
 	if out == nil || err != nil {
@@ -93,7 +96,7 @@ func (k *keptWriter) planCopies(ctx context.Context, file int, path string, send
 
 // open opens a plain file and its output, behind what an earlier process has written there. It
 // returns nil for a file that cannot be read, if it had no documents.
-func (k *keptWriter) open(ctx context.Context, file int, path string, first, end uint32) (*outputFile, error) {
+func (k plainCopies) open(ctx context.Context, file int, path string, first, end uint32) (*outputFile, error) {
 	in, err := corpus.Open(ctx, k.Table.Sources[file], k.Corpus)
 	if err != nil {
 		return nil, unlessEmpty(first, end, err)
@@ -123,7 +126,7 @@ func (k *keptWriter) open(ctx context.Context, file int, path string, first, end
 
 // copy reads the range of a job's documents at once, closes the gaps of documents that are not
 // kept, and writes the rest.
-func (k *keptWriter) copy(ctx context.Context, job copyJob, buf *[]byte) (err error) {
+func (k plainCopies) copy(ctx context.Context, job copyJob, buf *[]byte) (err error) {
 	f := job.file
 	defer func() { err = errors.Join(err, k.leave(ctx, f)) }()
 	if job.first < job.end {
@@ -134,7 +137,7 @@ func (k *keptWriter) copy(ctx context.Context, job copyJob, buf *[]byte) (err er
 	return k.ended(job)
 }
 
-func (k *keptWriter) copyRecords(job copyJob, buf *[]byte) error {
+func (k plainCopies) copyRecords(job copyJob, buf *[]byte) error {
 	f := job.file
 	docs := k.Table.Scanner()
 	start := docs.Doc(job.first).Offset()
@@ -174,7 +177,7 @@ func (k *keptWriter) copyRecords(job copyJob, buf *[]byte) error {
 }
 
 // copyLong copies the only record of a job, which begins at start, piece by piece.
-func (k *keptWriter) copyLong(job copyJob, start, length int64, buf *[]byte) error {
+func (k plainCopies) copyLong(job copyJob, start, length int64, buf *[]byte) error {
 	items := int64(0)
 	if k.keeps(job.first) {
 		items = 1
@@ -203,7 +206,7 @@ func (f *outputFile) readAt(p []byte, start int64) error {
 }
 
 // ended records, now and then, up to where the output is complete.
-func (k *keptWriter) ended(job copyJob) error {
+func (k plainCopies) ended(job copyJob) error {
 	f := job.file
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -233,7 +236,7 @@ func (k *keptWriter) ended(job copyJob) error {
 }
 
 // leave closes both files when none of their jobs is left.
-func (k *keptWriter) leave(ctx context.Context, f *outputFile) error {
+func (k plainCopies) leave(ctx context.Context, f *outputFile) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.left--; f.left > 0 {

@@ -108,19 +108,19 @@ func All(ctx context.Context, o Options, out *Folder) (n Counts, err error) {
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	if o.Clusters != nil {
-		group.Go(func() error { return out.writeRemoved(ctx, &o) })
-		group.Go(func() error { return out.writeClusters(ctx, &o) })
+		group.Go(func() error { return o.writeRemoved(ctx, out) })
+		group.Go(func() error { return o.writeClusters(ctx, out) })
 	}
 	has := func(what func(f corpus.Format) bool) bool {
 		return slices.ContainsFunc(k.inputs(), func(s corpus.Source) bool { return what(s.Format) })
 	}
 	if o.IDsOnly || o.Tags != nil && has(func(f corpus.Format) bool { return !CarryTags(f) }) {
-		group.Go(func() error { return out.writeKeptIDs(ctx, k) })
+		group.Go(func() error { return k.writeIDs(ctx) })
 	}
 	if !o.IDsOnly {
 		group.Go(func() error { return k.write(ctx) })
 		if o.Cut == nil && has(func(f corpus.Format) bool { return f == corpus.Text }) {
-			group.Go(func() error { return out.writeKeptList(ctx, k) })
+			group.Go(func() error { return k.writeList(ctx) })
 		}
 	}
 	err = group.Wait()
@@ -255,8 +255,9 @@ func (k *keptWriter) plan(ctx context.Context, jobs chan<- func(buf *[]byte) err
 		if source.Format == corpus.Parquet {
 			err = send(func(*[]byte) error { return k.copyRows(ctx, i, path) })
 		} else if k.copiesInPlace(i) {
-			err = k.planCopies(ctx, i, path, func(job copyJob) error {
-				return send(func(buf *[]byte) error { return k.copy(ctx, job, buf) })
+			plain := plainCopies{k}
+			err = plain.plan(ctx, i, path, func(job copyJob) error {
+				return send(func(buf *[]byte) error { return plain.copy(ctx, job, buf) })
 			})
 		} else {
 			err = send(func(*[]byte) error { return k.rewrite(ctx, i, path) })
