@@ -92,12 +92,6 @@ func (x *Index) Stats() Stats {
 // Documents returns Stats.Documents in O(1).
 func (x *Index) Documents() int64 { return x.counts.live.Load() }
 
-// Slots returns the smallest slot that is not expired, and that of the next document.
-func (x *Index) Slots() (first, next uint64) {
-	v := x.view.Load()
-	return v.First, v.Next
-}
-
 // Options returns the options of the index, with defaults filled in.
 func (x *Index) Options() Options { return x.options }
 
@@ -283,24 +277,6 @@ func (x *Index) Has(id []byte, before uint64) (bool, error) {
 	return found && slot < before && x.view.Load().has(slot), err
 }
 
-// DeleteSlots removes the documents of slots from up to but not including to, and returns how
-// many there were. It needs Options.ByID.
-func (x *Index) DeleteSlots(from, to uint64) (n int, err error) {
-	var ids [][]byte
-	v, f := x.view.Load(), newFinder(x.collection)
-	for slot := max(from, v.First); slot < min(to, v.Next); slot++ {
-		if !v.has(slot) {
-			continue
-		}
-		r, err := f.read(v)(slot)
-		if err != nil {
-			return 0, err
-		}
-		ids = append(ids, append([]byte{}, r.id...))
-	}
-	return x.Delete(ids...)
-}
-
 // A Stored is a document of an index.
 type Stored struct {
 	Slot     uint64
@@ -346,19 +322,6 @@ func (x *Index) Get(id []byte) (d Stored, found bool, err error) {
 
 // Note returns the note that a batch stored under a name, nil if there is none.
 func (x *Index) Note(name string) ([]byte, error) { return x.store.note(name) }
-
-// ID returns the id of the document of a slot. ok is false if there is none.
-func (x *Index) ID(slot uint64) (id []byte, ok bool, err error) {
-	v := x.view.Load()
-	if !v.has(slot) {
-		return nil, false, nil
-	}
-	r, err := newFinder(x.collection).read(v)(slot)
-	if errors.Is(err, errGone) {
-		return nil, false, nil
-	}
-	return r.id, err == nil, err
-}
 
 // History calls visit for the hashes that batches have remembered, in order and in several pieces: the last
 // Options.History of them or more. If visit returns an error, History returns it. An index in memory has no history.

@@ -16,7 +16,7 @@ func nearestByAll(t *testing.T, x *Index, sets map[string][]uint64, mine []uint6
 	t.Helper()
 	var all []Near
 	for slot := uint64(0); slot < x.Stats().Next; slot++ {
-		id, ok, err := x.ID(slot)
+		id, ok, err := x.Slots().ID(slot)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -148,7 +148,7 @@ func TestTheQueueKeepsTheOrderWhenThePowerFails(t *testing.T) {
 			t.Errorf("run %d: %d documents, and %d were acknowledged", run, x.Documents(), safe)
 		}
 		for slot := range uint64(x.Documents()) {
-			if id, ok, err := x.ID(slot); !ok || err != nil || string(id) != fmt.Sprint(slot) {
+			if id, ok, err := x.Slots().ID(slot); !ok || err != nil || string(id) != fmt.Sprint(slot) {
 				t.Fatalf("run %d, slot %d: %q, %v, %v", run, slot, id, ok, err)
 			}
 		}

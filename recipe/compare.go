@@ -26,8 +26,8 @@ func (r Recipe) NewComparer(rate bool) *Comparer {
 		c.estimate = s.Similarity
 	}
 	switch {
-	case r.decision == byDistance, r.decision == byNothing && r.hammingBits() > 0:
-		c.bits, c.distance = r.hammingBits(), r.blocks.Distance()
+	case r.decision == byDistance, r.decision == byNothing && hammingBits(&r) > 0:
+		c.bits, c.distance = hammingBits(&r), r.blocks.Distance()
 	case r.decision == bySimilarity && c.banded != nil:
 		c.minEqual = c.banded.MinEqual(r.threshold.Float())
 	}

@@ -33,10 +33,10 @@ const (
 func (r Recipe) String() string {
 	parts := []string{r.Signature()}
 	if r.decision != byNothing {
-		parts = append(parts, r.keysLine(), r.Decision())
+		parts = append(parts, keysLine(&r), r.Decision())
 	}
 	if r.within != "" {
-		parts = append(parts, r.withinLine())
+		parts = append(parts, withinLine(r.within))
 	}
 	return strings.Join(parts, separator)
 }
@@ -58,7 +58,8 @@ func (r Recipe) Lines() (features, scheme string) {
 	return r.features.String(), r.sketch.String()
 }
 
-func (r *Recipe) keysLine() string {
+// keysLine returns the part of the line that names the keys.
+func keysLine(r *Recipe) string {
 	switch {
 	case r.decision == byDistance:
 		return blocksKeys + strconv.Itoa(r.blocks.Keys())
@@ -116,8 +117,8 @@ func Parse(line string) (Recipe, error) {
 		}
 	}
 	r, err := New(o)
-	if err == nil && len(parts) > head && r.keysLine() != parts[head] {
-		return Recipe{}, fmt.Errorf("recipe: keys %q do not go with %s: it has %q", parts[head], parts[head+1], r.keysLine())
+	if err == nil && len(parts) > head && keysLine(&r) != parts[head] {
+		return Recipe{}, fmt.Errorf("recipe: keys %q do not go with %s: it has %q", parts[head], parts[head+1], keysLine(&r))
 	}
 	return r, err
 }

@@ -148,7 +148,7 @@ func (r *Recipe) decide(o Options) (err error) {
 		return errors.New("recipe: a distance decides by itself: leave threshold, verify, keys, recall and bands out")
 	case o.Distance != nil:
 		r.decision = byDistance
-		bits := r.hammingBits()
+		bits := hammingBits(r)
 		if bits == 0 {
 			return fmt.Errorf("recipe: signatures of %s are not compared by Hamming distance: take simhash, fastsimhash, or a preset exlsh-… or hash4j-…", r.Signature())
 		}
@@ -230,7 +230,7 @@ func banded(scheme Scheme) Banded {
 }
 
 // hammingBits returns the number of bits of signatures that are compared by Hamming distance, 0 for other signatures.
-func (r *Recipe) hammingBits() int {
+func hammingBits(r *Recipe) int {
 	var scheme any = r.sketch
 	if r.texts != nil {
 		scheme = r.texts

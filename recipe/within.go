@@ -70,9 +70,9 @@ func (r Recipe) Within() string { return r.within }
 // withinField begins the last part of the line of a recipe that compares within values.
 const withinField = "within "
 
-// withinLine returns that part: the name as a literal of Go, without the character that separates parts.
-func (r *Recipe) withinLine() string {
-	return withinField + strings.ReplaceAll(strconv.Quote(r.within), "|", `\x7c`)
+// withinLine returns that part: the name of the field as a literal of Go, without the character that separates parts.
+func withinLine(field string) string {
+	return withinField + strings.ReplaceAll(strconv.Quote(field), "|", `\x7c`)
 }
 
 // cutWithin separates the last part of a line, if it names a field.

@@ -48,7 +48,7 @@ func (p *logPlace) filter(c *collection, written []byte) (func(columns [][]byte)
 
 // bring notes which entry brings the documents that come now.
 func (p *logPlace) bring(x *index.Index, entry uint64) {
-	_, next := x.Slots()
+	next := x.Slots().Next
 	if next >= p.brought[len(p.brought)-1].Slot+broughtEvery {
 		p.brought = append(p.brought, brought{next, entry})
 	}
@@ -56,7 +56,7 @@ func (p *logPlace) bring(x *index.Index, entry uint64) {
 
 // needs returns the first entry that has brought a document which is in the window.
 func (p *logPlace) needs(x *index.Index) uint64 {
-	first, _ := x.Slots()
+	first := x.Slots().First
 	for len(p.brought) > 1 && p.brought[1].Slot <= first {
 		p.brought = p.brought[1:]
 	}

@@ -342,8 +342,9 @@ func (m *machine) changeRule(e *ordered.Entry, about *aboutCollection) (out outc
 // addAll adds all documents of an index to another one, in their order.
 func addAll(to, from *index.Index) error {
 	b := to.NewBatch()
-	for first, next := from.Slots(); first < next; first++ {
-		id, ok, err := from.ID(first)
+	slots := from.Slots()
+	for slot := slots.First; slot < slots.Next; slot++ {
+		id, ok, err := slots.ID(slot)
 		if err != nil {
 			return err
 		}

@@ -67,7 +67,7 @@ func (c *clusterer) eachMember(visit func(i int, m member) error) error {
 		if err != nil {
 			return err
 		}
-		m, err := c.t.plan.readMember(r)
+		m, err := readMember(c.t.plan, r)
 		if err != nil {
 			return err
 		}
@@ -182,7 +182,7 @@ func (c *clusterer) choose(i int, m member) error {
 		c.groups[group] = k
 	}
 	k.size++
-	if err := c.t.plan.sameValue(k.within, m.within); err != nil {
+	if err := c.t.plan.within().same(k.within, m.within); err != nil {
 		return err
 	}
 	if k.Takes(m.rep, func() bool { return c.t.plan.keep.Prefer(uint32(i), uint32(k.i), m.meta, k.meta) }) {
@@ -234,7 +234,7 @@ func (c *clusterer) similarity(k *kept, m member) (float64, error) {
 		if err != nil {
 			return 0, err
 		}
-		of, err := c.t.plan.readMember(r)
+		of, err := readMember(c.t.plan, r)
 		if err != nil {
 			return 0, err
 		}

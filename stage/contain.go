@@ -88,7 +88,7 @@ func look(t *task) error {
 		}
 		set = maker.AppendSet(set[:0], d.Text)
 		hashes, last, votes := looker.Look(set, !t.ofReferences())
-		within := t.plan.within(d)
+		within := t.plan.within().of(d)
 		for _, hash := range hashes {
 			key := within.Key(hash)
 			to := t.plan.hashed(key)

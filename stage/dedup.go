@@ -110,7 +110,8 @@ type member struct {
 	within        []byte
 }
 
-func (p *Plan) readMember(r row) (m member, err error) {
+// readMember reads a row of Members.
+func readMember(p *Plan, r row) (m member, err error) {
 	m.position, m.rep = r.words[1], r.words[2]
 	m.meta.Length, m.meta.HasValue = int64(r.words[3]), r.words[4]&cardHasField != 0
 	var field []byte
@@ -119,7 +120,7 @@ func (p *Plan) readMember(r row) (m member, err error) {
 		m.meta.Value = string(field)
 	}
 	if err == nil {
-		m.within, m.set, err = p.cutWithin(m.set)
+		m.within, m.set, err = p.within().cut(m.set)
 	}
 	return m, err
 }

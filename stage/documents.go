@@ -36,7 +36,7 @@ func (p *Packer) Add(d *Document) error {
 	} else {
 		p.payload = appendPart(p.payload, d.Text)
 	}
-	p.payload = p.out.plan.appendWithin(appendPart(p.payload, d.Field), d.Within)
+	p.payload = p.out.plan.within().append(appendPart(p.payload, d.Field), d.Within)
 	return p.out.add(Documents, p.out.task, p.payload, d.Position, flags)
 }
 
@@ -67,7 +67,7 @@ func EachDocument(block []byte, p *Plan, visit func(d *Document) error) error {
 		if d.Field, payload, err = cutPart(payload); err != nil {
 			return err
 		}
-		if d.Within, _, err = p.cutWithin(payload); err != nil {
+		if d.Within, _, err = p.within().cut(payload); err != nil {
 			return err
 		}
 		if words[1]&documentHasField == 0 {

@@ -39,7 +39,7 @@ func sketch(t *task) error {
 			return fmt.Errorf("%q, the id of a document, begins as the names of references may: give it another id", d.Name)
 		}
 		documents++
-		digest, features := maker.make(d.Text, t.plan.within(d))
+		digest, features := maker.make(d.Text, t.plan.within().of(d))
 		defer maker.trim()
 		class := t.plan.hashed(digest[0])
 		fromPlace, flags := uint64(0), uint64(0)
@@ -60,7 +60,7 @@ func sketch(t *task) error {
 		if reference {
 			payload = appendPart(payload, d.Place)
 		}
-		payload = t.plan.appendWithin(payload, d.Within)
+		payload = t.plan.within().append(payload, d.Within)
 		if err := t.out.add(Cards, t.number, payload, d.Position, uint64(len(d.Text)), flags); err != nil {
 			return err
 		}

@@ -65,7 +65,7 @@ func (h *hotSets) send(d *Document, payload []byte) error {
 	if _, hamming := r.Distance(); hamming {
 		return h.t.out.add(HotSets, 0, payload, d.Position, level, 0, 0)
 	}
-	h.maker.Within(h.t.plan.within(d))
+	h.maker.Within(h.t.plan.within().of(d))
 	made := h.maker.Make(d.Text)
 	defer h.maker.Trim()
 	h.sizes[level].documents++

@@ -181,7 +181,7 @@ func (n *nameReader) of(position uint64) (name, within []byte, err error) {
 		_, rest, err = cutPart(rest)
 	}
 	if err == nil {
-		within, _, err = n.plan.cutWithin(rest)
+		within, _, err = n.plan.within().cut(rest)
 	}
 	return name, within, err
 }
@@ -204,7 +204,7 @@ func named(t *task) error {
 		if err != nil {
 			return err
 		}
-		payload = append(t.plan.appendWithin(payload[:0], within), name...)
+		payload = append(t.plan.within().append(payload[:0], within), name...)
 		return t.out.add(NamedPairs, t.plan.TaskOf(r.words[0]), payload, r.words...)
 	})
 	return errors.Join(err, pairs.close(), names.close())
@@ -233,8 +233,8 @@ func list(t *task) error {
 			if err != nil {
 				return err
 			}
-			value, other, err := t.plan.cutWithin(r.payload)
-			if err = errors.Join(err, t.plan.sameValue(within, value)); err != nil {
+			value, other, err := t.plan.within().cut(r.payload)
+			if err = errors.Join(err, t.plan.within().same(within, value)); err != nil {
 				return err
 			}
 			n++

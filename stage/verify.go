@@ -34,7 +34,7 @@ func texts(t *task) error {
 		if d.Damaged {
 			return nil
 		}
-		set := maker.make(d.Text, t.plan.within(d))
+		set := maker.make(d.Text, t.plan.within().of(d))
 		if t.plan.Command == Dedup {
 			if err := t.out.add(OwnSets, t.number, set, d.Position); err != nil {
 				return err

@@ -185,7 +185,7 @@ func (c *Collection) undo(killed *progress) error {
 			ErrUnfinished, killed.Added, killed.What, setting.Fresh)
 	}
 	for _, slots := range killed.Slots {
-		if _, err := c.x.DeleteSlots(slots[0], slots[1]); err != nil {
+		if _, err := c.x.Slots().Delete(slots[0], slots[1]); err != nil {
 			return err
 		}
 	}

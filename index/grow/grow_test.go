@@ -122,7 +122,7 @@ func ids(t testing.TB, fs vfs.FS, c dedup.Config, dir string) (ids []string) {
 		t.Fatal(err)
 	}
 	for slot := range known.x.Stats().Next {
-		if id, ok, err := known.x.ID(slot); err != nil {
+		if id, ok, err := known.x.Slots().ID(slot); err != nil {
 			t.Fatal(err)
 		} else if ok {
 			ids = append(ids, string(id))
