@@ -74,6 +74,7 @@ var uses = []use{
 	{line: "stream --preset hash4j-simhash --distance 3", only: ofPresets},
 	{line: "stream --state out", made: []string{"out"}},
 	{line: "passages docs.jsonl -o out --unit line", made: []string{"out"}},
+	{before: "dedup docs.jsonl -o out", line: "report out", made: []string{"out"}},
 	{line: "index build out docs.jsonl --recipe auto", then: "index info out", made: []string{"out"}},
 	{line: "index build out docs.jsonl", then: "index info out", made: []string{"out"}},
 	{line: "index build out docs.jsonl --preset exlsh-word --distance 3", then: "index info out", made: []string{"out"}, only: ofPresets},
