@@ -133,8 +133,12 @@ func printHelp(cmd *cobra.Command) {
 	}
 	if cmd.HasAvailableSubCommands() {
 		fmt.Fprint(w, "\nCommands:\n")
+		width := 0
 		for _, sub := range cmd.Commands() {
-			fmt.Fprintf(w, "  %-*s %s\n", cmd.NamePadding(), sub.Name(), sub.Short)
+			width = max(width, len(sub.Name()))
+		}
+		for _, sub := range cmd.Commands() {
+			fmt.Fprintf(w, "  %-*s  %s\n", width, sub.Name(), sub.Short)
 		}
 		fmt.Fprintf(w, "\nMore: %s COMMAND --help, and alike help %s about published systems\n", cmd.CommandPath(), presetsTopic)
 		return

@@ -30,10 +30,11 @@ const indexHelp = `Keep documents in a folder to be searched.
 The flags of build set what counts as similar, and the index keeps these settings. A
 document replaces one with the same id, and a file that is one document the one of the
 same path. A record without an id is named file:line, and replaces nothing but itself:
-where another document has that name, it becomes file:line#hash. When a command has ended, what it has added survives a power failure; a
-command that was killed can be repeated. One process at a time writes to an index, which
-may be the state of alike stream; meanwhile search, info and check read it as it was when
-they began, and nobody waits.`
+where another document has that name, it becomes file:line#hash. When a command has
+ended, what it has added survives a power failure; a command that was killed can be
+repeated. One process at a time writes to an index, which may be the state of alike
+stream; meanwhile search, info and check read it as it was when they began, and nobody
+waits.`
 
 const buildHelp = `Make an index of documents, in a folder that does not exist or is empty.
 

@@ -118,6 +118,7 @@ verified exactly, so every reported pair is similar.
 An INPUT is a file, a folder, a glob or - for standard input:
   *.jsonl *.ndjson   one JSON object a line, with the fields "text" and "id"
   *.csv *.tsv        a table with a header line, with these columns
+  *.parquet          a table, with these columns
   any other file     one document
 each also compressed as .gz, .zst, .bz2 or .xz. See --format for other ways.
 It may be a URL, s3://bucket/prefix or gs://bucket/prefix, with credentials,
@@ -126,7 +127,8 @@ take them, and ?anonymous=true after it for a public bucket.
 
 Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but some input was skipped
 (the first of each kind are named on standard error, all of them in --skipped FILE),
-4 alike check found something alike, 5 records were grouped but none removed, as the data do not tell which are the same.`
+4 check found something alike, or pairs --baseline new pairs,
+5 records were grouped but none removed, as the data do not tell which are the same.`
 
 const rootExamples = `  # keep one document of every cluster of near-duplicates
   alike dedup corpus/ -o clean/
