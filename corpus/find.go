@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -45,7 +46,7 @@ func Find(ctx context.Context, inputs []string, o Options) (sources []Source, sk
 	if len(inputs) == 0 {
 		return nil, nil, fault.Because(ErrNoFiles, "no input; name a file, a folder, or - for standard input")
 	}
-	w := &walk{ctx: ctx, o: o, seen: map[string]bool{}, files: map[int]int{}}
+	w := &walk{ctx: ctx, o: o, seen: map[string]bool{}, files: map[int]int{}, deep: map[int]deepGlob{}}
 	for i, input := range inputs {
 		w.input = i
 		err := w.add(input)
@@ -93,12 +94,15 @@ func (w *walk) add(input string) error {
 	}
 	paths := []string{input}
 	if _, err := os.Lstat(input); err != nil {
+		if isDeep(input) {
+			return w.addDeep(input)
+		}
 		matches, gerr := filepath.Glob(input)
 		if !strings.ContainsAny(input, "*?[") || gerr != nil || input == "" {
 			return openError(input, err)
 		}
 		if len(matches) == 0 {
-			return &Problem{Path: input, Err: fault.Because(fs.ErrNotExist, "the pattern matches no file; check it")}
+			return noMatch(input)
 		}
 		paths = matches // sorted
 	}
@@ -177,7 +181,7 @@ func (w *walk) folder(path, real string, st fs.FileInfo) {
 	if !w.visit(path, st) {
 		return
 	}
-	if !w.once(real) {
+	if !w.folderOnce(real) {
 		w.files[w.input]++ // another input has reached it
 		return
 	}
@@ -200,6 +204,7 @@ func (w *walk) folder(path, real string, st fs.FileInfo) {
 				}
 			case e.Type()&fs.ModeSymlink != 0:
 				w.links = append(w.links, link{w.input, p, r})
+			case !w.wants(p):
 			case !e.Type().IsRegular():
 				w.problem(p, notRegular(e.Type()))
 			case at.err != nil:
@@ -257,6 +262,7 @@ func (w *walk) followLinks() {
 			w.problem(l.path, fault.Because(ErrLoop, "a symbolic link to the folder that it is in; leave it out"))
 		case st.IsDir():
 			w.folder(l.path, real, st)
+		case !w.wants(l.path):
 		case st.Mode().IsRegular():
 			w.file(l.path, real, st)
 		default:
@@ -294,7 +300,17 @@ func (w *walk) checkEmpty() error {
 			return &Problem{Path: r.path, Err: fault.Because(ErrNoFiles, "no files in the folder; name one that has some")}
 		}
 	}
+	for _, input := range slices.Sorted(maps.Keys(w.deep)) {
+		if g := w.deep[input]; w.files[input] == 0 {
+			return noMatch(filepath.Join(g.folder, filepath.FromSlash(g.rest)))
+		}
+	}
 	return nil
+}
+
+// noMatch is the error for a pattern without a match.
+func noMatch(pattern string) error {
+	return &Problem{Path: pattern, Err: fault.Because(fs.ErrNotExist, "the pattern matches no file; check it")}
 }
 
 // name sets the Name of every source: its path relative to the deepest folder that holds

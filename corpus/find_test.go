@@ -66,6 +66,18 @@ func TestFind(t *testing.T) {
 			want:   []string{"d/a.jsonl.gz a.jsonl.gz lines gzip", "d/b.txt b.txt lines ", "- stdin.txt lines "},
 		},
 		{
+			name:   "two stars stand for any number of folders, and a folder that matches for what is below it",
+			tree:   []string{"d/a.md", "d/x/a.md", "d/x/y/b.md", "d/x/y/b.txt", "d/x/z.md/c.txt", "e/a.md"},
+			inputs: []string{"./d/**/*.md"},
+			want:   []string{"d/a.md a.md text ", "d/x/a.md x/a.md text ", "d/x/y/b.md x/y/b.md text ", "d/x/z.md/c.txt x/z.md/c.txt text "},
+		},
+		{
+			name:   "a pattern takes nothing from the inputs after it",
+			tree:   []string{"d/x/a.md", "d/x/b.txt", "d/y/c.md"},
+			inputs: []string{"**/x/*.md", "d"},
+			want:   []string{"d/x/a.md x/a.md text ", "d/x/b.txt x/b.txt text ", "d/y/c.md y/c.md text "},
+		},
+		{
 			name:   "one file is named by its last name",
 			tree:   []string{"x/y/a.jsonl"},
 			inputs: []string{"x/y/a.jsonl"},
@@ -152,6 +164,8 @@ func TestFindRefuses(t *testing.T) {
 		{"a file that is not there", []string{"d", "none.jsonl"}, fs.ErrNotExist, "none.jsonl: no such file or folder; check the name"},
 		{"an empty name", []string{""}, fs.ErrNotExist, "no such file"},
 		{"a pattern without a match", []string{"*.none"}, fs.ErrNotExist, "*.none: the pattern matches no file; check it"},
+		{"a pattern of several levels without a match", []string{"d", "d/**/*.none"}, fs.ErrNotExist, "d/**/*.none: the pattern matches no file; check it"},
+		{"a pattern in no folder", []string{"none/**"}, fs.ErrNotExist, "none/**: the pattern matches no file; check it"},
 		{"a folder without files", []string{"d", "empty"}, ErrNoFiles, "empty: no files in the folder"},
 		{"a link to nothing that was named", []string{"dangling"}, fs.ErrNotExist, "dangling: a symbolic link to nothing"},
 		{"no inputs", nil, ErrNoFiles, "no input"},

@@ -52,6 +52,15 @@ func TestFindInObjectStores(t *testing.T) {
 			},
 		},
 		{
+			name:   "two stars match objects and folders on any level",
+			inputs: []string{"s3://bucket/data/**/*.jsonl", "gs://bucket/**/a"},
+			want: []string{
+				"s3://bucket/data/b.jsonl s3/bucket/data/b.jsonl jsonl ",
+				"s3://bucket/data/x/1.jsonl s3/bucket/data/x/1.jsonl jsonl ", "s3://bucket/data/x/2.jsonl s3/bucket/data/x/2.jsonl jsonl ",
+				"gs://bucket/data/a/z.txt gs/bucket/data/a/z.txt text ",
+			},
+		},
+		{
 			name:   "a key with the signs of a glob is found by itself",
 			inputs: []string{"s3://bucket/odd/na[1]me.jsonl"},
 			want:   []string{"s3://bucket/odd/na[1]me.jsonl na[1]me.jsonl jsonl "},

@@ -21,7 +21,8 @@ type walk struct {
 	links []link
 	wrong []reached[Problem]
 	roots []root
-	files map[int]int // by input: files in it, also those that another input has reached first
+	deep  map[int]deepGlob // by input: those that are patterns with **
+	files map[int]int      // by input: files in it, also those that another input has reached first
 	stdin bool
 	// stopped is the error of Options.Visit or the context: the walk ends.
 	stopped error

@@ -115,7 +115,7 @@ the number of shingles that both have over the number that either has (Jaccard),
 four places from its copy. Pairs are found by MinHash signatures and then
 verified exactly, so every reported pair is similar.
 
-An INPUT is a file, a folder, a glob or - for standard input:
+An INPUT is a file, a folder, a glob such as 'docs/**/*.md', or - for standard input:
   *.jsonl *.ndjson   one JSON object a line, with the fields "text" and "id"
   *.csv *.tsv        a table with a header line, with these columns
   *.parquet          a table, with these columns

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/bmatcuk/doublestar/v4"
+
 	"github.com/alike-dev/alike/internal/fault"
 )
 
@@ -139,11 +141,15 @@ func (u URL) ListPrefix() string {
 }
 
 // Match reports whether a key is the one that the URL names or lies below it; root is the key or
-// folder that was named. In a pattern, * and ? do not match a slash (see path.Match).
+// folder that was named. In a pattern, * and ? do not match a slash (see path.Match), and ** stands for any number of
+// folders.
 func (u URL) Match(key string) (root string, ok bool) {
 	folder := strings.TrimSuffix(u.Key, "/")
 	if !u.IsPattern() {
 		return folder, folder == "" || strings.HasPrefix(key, folder+"/")
+	}
+	if strings.Contains(folder, "**") {
+		return matchDeep(u.Key, key)
 	}
 	end := 0 // after as many path elements of the key as the pattern has
 	for range strings.Count(folder, "/") + 1 {
@@ -157,6 +163,26 @@ func (u URL) Match(key string) (root string, ok bool) {
 	root = key[:end-1]
 	ok, err := path.Match(folder, root)
 	return root, ok && err == nil && (root != key || folder == u.Key)
+}
+
+// matchDeep is Match for a pattern with **. The root is the shortest part of the key that matches.
+func matchDeep(pattern, key string) (root string, ok bool) {
+	folder := strings.TrimSuffix(pattern, "/")
+	for end := 0; end < len(key); end++ {
+		if i := strings.IndexByte(key[end:], '/'); i >= 0 {
+			end += i
+		} else {
+			end = len(key)
+		}
+		ok, err := doublestar.Match(folder, key[:end])
+		if err != nil {
+			return "", false
+		}
+		if ok && (end < len(key) || folder == pattern) {
+			return key[:end], true
+		}
+	}
+	return "", false
 }
 
 // NameParts returns the path elements of an object's key, each made safe as a file name: a key may
