@@ -86,8 +86,8 @@ func TestTutorialsPrintWhatTheySay(t *testing.T) {
 		t.Skip("needs bash")
 	}
 	pages, err := filepath.Glob(filepath.Join("..", "..", "docs", "tutorials", "*.md"))
-	if err != nil || len(pages) != len(tutorialData) {
-		t.Fatalf("%d tutorials, and data for %d: %v", len(pages), len(tutorialData), err)
+	if err != nil {
+		t.Fatal(err)
 	}
 	program, err := os.Executable()
 	if err != nil {
@@ -98,13 +98,15 @@ func TestTutorialsPrintWhatTheySay(t *testing.T) {
 		t.Skip(err)
 	}
 	for _, page := range pages {
-		text := string(readTutorial(t, page))
+		typed := typedIn(string(readTutorial(t, page)))
+		if len(typed) == 0 {
+			continue
+		}
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			t.Chdir(t.TempDir())
 			t.Setenv("XDG_CACHE_HOME", t.TempDir())
 			t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 			tutorialData[filepath.Base(page)](t, shared)
-			typed := typedIn(text)
 			var script strings.Builder
 			for _, c := range typed {
 				fmt.Fprintf(&script, "%s\necho '@@'\n", c.command)
