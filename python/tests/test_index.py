@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -152,3 +153,30 @@ def test_what_is_new_is_told_and_added(tmp_path: Path) -> None:
 def test_an_index_that_is_not_there_is_told_when_it_is_asked(tmp_path: Path) -> None:
     with alike.Index(tmp_path / "nothing") as index, pytest.raises(alike.AlikeError, match="nothing"):
         len(index)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "list"])
+def test_weeks_beside_an_index_are_kept_as_by_the_command(library: str, texts: list[str], tmp_path: Path) -> None:
+    make: Any = list if library == "list" else pytest.importorskip(library).DataFrame
+    rows = records(texts)
+    weeks = [rows[:150], rows[150:], [*rows[:10], {"id": "d1", "text": "an id that was there", "date": ""}]]
+    for number, week in enumerate(weeks):
+        file = tmp_path / f"{number}.jsonl"
+        file.write_text("".join(json.dumps(row) + "\n" for row in week))
+        command(
+            "dedup", file, "-o", tmp_path / f"out{number}", "--index", tmp_path / "want", "--ids-only", "--quiet", status=3 * (number == 2)
+        )
+        want = (tmp_path / f"out{number}" / "kept.csv").read_text().split()[1:]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", alike.SkippedRecords)
+            kept = alike.dedup(make(week), index=tmp_path / "index", id="id")
+        assert [row["id"] for row in (kept if library == "list" else _rows_of(kept))] == want
+    with alike.Index(tmp_path / "index") as index:
+        assert len(index) == len(alike.Index(tmp_path / "want"))
+        with pytest.raises(alike.AlikeError, match="id"):
+            alike.dedup(["texts", "without ids"], index=index)
+
+
+def _rows_of(frame: Any) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = frame.to_dict("records") if hasattr(frame, "iloc") else frame.to_dicts()
+    return rows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -38,9 +39,12 @@ alike.stream(kept, windows="24h")
 """
 
 
-def test_mypy_finds_the_errors_and_no_others(tmp_path: Path) -> None:
-    pytest.importorskip("mypy")
+@pytest.mark.parametrize(
+    ("checker", "strictly"), [("mypy", ["--strict"]), ("basedpyright", ["--level", "error", "--pythonpath", sys.executable])]
+)
+def test_a_checker_finds_the_errors_and_no_others(checker: str, strictly: list[str], tmp_path: Path) -> None:
+    pytest.importorskip(checker)
     (tmp_path / "use.py").write_text(USE)
-    checked = subprocess.run([sys.executable, "-m", "mypy", "--strict", "use.py"], cwd=tmp_path, capture_output=True, text=True)
-    lines = sorted({int(line.split(":")[1]) for line in checked.stdout.splitlines() if line.startswith("use.py") and ": error:" in line})
+    checked = subprocess.run([sys.executable, "-m", checker, *strictly, "use.py"], cwd=tmp_path, capture_output=True, text=True)
+    lines = sorted({int(line[1]) for line in re.findall(r"(?m)^ *(\S*use\.py):(\d+)(?::\d+)*:? (?:- )?error", checked.stdout)})
     assert lines == [9, 10, 11, 12, 25, 26], checked.stdout

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from ._call import Call, Folder, Source, plain, source_of
 from ._compare import Comparison, comparison
 from ._errors import UsageError
+from ._index import Index, kept_beside
 from ._items import Fingerprint, Pair, SharedPair, Stream, held
 from ._options import CompareOptions, DedupOptions, PairsOptions, Path, SketchOptions, arguments, check, documented
 from ._process import Program
@@ -35,6 +36,7 @@ def dedup(
     *,
     output: Path,
     against: Any = None,
+    index: Path | Index | None = None,
     text: Hashable | None = None,
     id: Hashable | None = None,
     progress: Wanted = None,
@@ -48,6 +50,7 @@ def dedup(
     *,
     output: None = None,
     against: Any = None,
+    index: Path | Index | None = None,
     text: Hashable | None = None,
     id: Hashable | None = None,
     progress: Wanted = None,
@@ -61,6 +64,7 @@ def dedup(
     *,
     output: None = None,
     against: Any = None,
+    index: Path | Index | None = None,
     text: Hashable | None = None,
     id: Hashable | None = None,
     progress: Wanted = None,
@@ -74,6 +78,7 @@ def dedup(
     *,
     output: Path | None = None,
     against: Any = None,
+    index: Path | Index | None = None,
     text: Hashable | None = None,
     id: Hashable | None = None,
     progress: Wanted = None,
@@ -91,6 +96,8 @@ def dedup(
     text: the column with the texts; default "text", or the only one with strings.
     id: the column that messages name rows by; default "id", or the rows' own labels.
     against: rows or paths; rows similar to one of them are removed.
+    index: the folder of an index, which is made if it is missing. Rows similar to one of its documents are removed, and
+    rows that are kept are added to it under their ids: name the column with them, id=….
     progress: True, False, or a function that is called with each Progress; default: a line in
     terminals and notebooks.
 
@@ -103,20 +110,21 @@ def dedup(
     call = Call("dedup", DedupOptions, options, progress)
     call.name(text, id)
     source = source_of(data)
-    records = of_records(call, against=against)
-    if records:
+    records = of_records(call, against=against, index=index)
+    if records or index is not None:
         source = held(source)
     if isinstance(source, Rows):
         if output is not None:
             raise UsageError("output is for files: rows in memory are returned")
         with call.begin(in_memory=True):
-            kept = source.keep(_kept(call, source, against))
+            kept = source.keep(_kept(call, source, against, index))
             return Lasting(kept, call.release()) if type(source) is Stream else kept
     if output is None:
         raise UsageError("a str is a path, and what is kept of files goes to a folder: name it, output=…; give texts as a list")
     with call.begin(in_memory=False):
         paths = {"input": source} if records else call.send(_sides(source, "against", against))
-        return call.run("dedup", [f"--output={os.fspath(output)}", *_flags("against", paths)], paths["input"]).summary
+        flags = [f"--output={os.fspath(output)}", *_flags("against", paths), *_index_flags(index)]
+        return call.run("dedup", flags, paths["input"]).summary
 
 
 @documented(DedupOptions)
@@ -124,6 +132,7 @@ def dedup_mask(
     data: Any,
     *,
     against: Any = None,
+    index: Path | Index | None = None,
     text: Hashable | None = None,
     id: Hashable | None = None,
     progress: Wanted = None,
@@ -145,10 +154,14 @@ def dedup_mask(
         return source.mask(_kept(call, source, against))
 
 
-def _kept(call: Call, rows: Rows, against: Any) -> bytearray:
+def _kept(call: Call, rows: Rows, against: Any, index: Path | Index | None = None) -> bytearray:
     """Return a byte for every row: 1 if it is kept, else 0."""
     if of_records(call, against=against):
         return kept_records(call, rows)
+    if index is not None:
+        if against is not None:
+            raise UsageError("against and index of rows in memory: leave one of them out")
+        return kept_beside(call, rows, _index_flags(index))
     paths = call.send(_sides(rows, "against", against), by_number=True)
     return call.kept(rows, paths["input"], *_flags("against", paths))
 
@@ -159,6 +172,10 @@ def _sides(source: Source, name: str, other: Any) -> dict[str, Source]:
 
 def _flags(name: str, paths: dict[str, list[str]]) -> list[str]:
     return [f"--{name}={path}" for path in paths.get(name, [])]
+
+
+def _index_flags(index: Path | Index | None) -> list[str]:
+    return [] if index is None else [f"--index={index.folder if isinstance(index, Index) else os.fspath(index)}"]
 
 
 class Lasting(Iterator[Item]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import re
@@ -166,14 +167,25 @@ class Call:
 
     def kept(self, rows: Rows, inputs: Sequence[str], *flags: str) -> bytearray:
         """Run dedup over rows that were written to inputs. Return a byte for every row: 1 if it is kept, else 0."""
-        output = os.path.join(self.folder, "output")
-        self.run("dedup", ["--ids-only", f"--output={output}", *flags], inputs)
         kept = bytearray(len(rows))
-        with open(os.path.join(output, "kept.csv"), "rb") as numbers:
+        with open(self._keep(inputs, flags), "rb") as numbers:
             next(numbers)
             for number in numbers:
                 kept[int(number)] = 1
         return kept
+
+    def kept_by(self, numbers: Mapping[str, int], count: int, inputs: Sequence[str], *flags: str) -> bytearray:
+        """Do the same for rows that were written with ids, given the number of the row of each id."""
+        kept = bytearray(count)
+        with open(self._keep(inputs, flags), encoding="utf-8", newline="") as ids:
+            for (id,) in list(csv.reader(ids))[1:]:
+                kept[numbers[id]] = 1
+        return kept
+
+    def _keep(self, inputs: Sequence[str], flags: Sequence[str]) -> str:
+        output = os.path.join(self.folder, "output")
+        self.run("dedup", ["--ids-only", f"--output={output}", *flags], inputs)
+        return os.path.join(output, "kept.csv")
 
     def run_plainly(self, *command: str, by: Resident | None = None) -> Outcome:
         """Run a command that reports in lines of text, and not as JSON: as a process, or by a program that stays."""

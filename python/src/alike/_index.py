@@ -14,7 +14,7 @@ from ._errors import UsageError
 from ._items import Match, Texts, held
 from ._options import IndexInputOptions, IndexOptions, Path, QueryOptions, arguments, documented
 from ._resident import Resident
-from ._rows import Rows, choose_label, choose_text, write_records
+from ._rows import Rows, check_field, choose_label, choose_text, write_records
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -234,6 +234,21 @@ def _feed(what: str, known: type, index: Index, data: Any, text: Hashable | None
         if what == "build" and wanted:
             fields["columns"] = ",".join(wanted)
         call.run_plainly("index", what, *arguments({**call.options, **fields}), "--", index.folder, *paths, by=index._held)
+
+
+def kept_beside(call: Call, rows: Rows, flags: Sequence[str]) -> bytearray:
+    """Run dedup over rows with their own ids, beside an index. Return a byte for every row: 1 if it is kept, else 0."""
+    column, label = choose_text(rows, call.text, call.id), choose_label(rows, call.id)
+    field = check_field(rows, call.options.get("keep"))
+    path = _documents(call, rows, column, label, [] if field is None else [field])
+    numbers: dict[str, int] = {}
+    ids = rows.mapping if isinstance(rows, Texts) else (id for (id,) in rows.tuples([label]))
+    for number, id in enumerate(ids):
+        if id is None:
+            raise UsageError(f"row {number} has no id: documents of an index are found by theirs")
+        numbers.setdefault(str(id), number)  # the program skips later rows of an id
+    call.text, call.number = _name(column), ID
+    return call.kept_by(numbers, len(rows), [path], *flags)
 
 
 def _documents(call: Call, rows: Rows, text: Hashable | None, label: Hashable | None, columns: Sequence[str]) -> str:
