@@ -307,7 +307,7 @@ func clustersOf(ctx context.Context, c *Config, e *judge.Examiner, v *verdicts, 
 // heldBy returns what clusters hold, and how many of the links among that are expected to be right.
 func heldBy(clusters *Entities, e *judge.Examiner, links []int) decide.Held {
 	of := clusters.Of(e.Found.Left)
-	held := decide.Held{Pairs: clusters.Pairs}
+	held := decide.Held{Pairs: clusters.Pairs, Sure: clusters.Sure()}
 	within := func(i int) bool { p := e.Found.Pairs[i]; return of[p.A] >= 0 && of[p.A] == of[p.B] }
 	for _, i := range links {
 		if within(i) {

@@ -32,6 +32,7 @@ type Held struct {
 	Pairs    float64 // of records that share a cluster, compared or not
 	Links    float64 // of the links among these: how many are expected to be right
 	Rejected float64 // of the compared pairs among these that are less likely right than wrong: how many are expected to be wrong
+	Sure     float64 // by which factor fewer may be right, since large clusters are right or wrong as a whole
 }
 
 // Estimate returns the expected quality of links among candidates, with shed matches expected among those that were
@@ -82,7 +83,7 @@ func Estimate(links []int, probability []float64, others [][]float64, shed float
 		e.widen(links, of, shed)
 	}
 	if held.Pairs > 0 {
-		e.Precision.Low = min(e.Precision.Low, max(0, held.Links-held.Rejected)/n)
+		e.Precision.Low = min(e.Precision.Low, max(0, held.Links-held.Rejected)/n) * held.Sure
 		r := min(1, held.Links/held.Pairs)
 		e.Recall.Low, e.Recall.High = min(e.Recall.Low, r*r), max(r, min(e.Recall.High, right/max(held.Pairs, right)))
 		e.Recall.Likely = min(max(e.Recall.Likely, e.Recall.Low), r)

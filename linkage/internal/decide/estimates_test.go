@@ -49,7 +49,7 @@ func TestClustersShowTheLinksThatAreMissing(t *testing.T) {
 		const entities = 5_000
 		var links []int
 		var probability []float64
-		held := Held{}
+		held := Held{Sure: 1}
 		for range entities {
 			n := 0
 			for range 3 {
@@ -79,7 +79,7 @@ func TestARecordOfTheSmallerTableMayHaveAPartnerThatTheModelDoesNotSee(t *testin
 // of the other letter, and rejected where the letter is its own. At most three of nine links are right.
 func TestRejectedPairsOfAClusterCountAgainstItsLinks(t *testing.T) {
 	probability := []float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0}
-	e := Estimate([]int{0, 1, 2, 3, 4, 5, 6, 7, 8}, probability, nil, 0, 0, Held{Pairs: 15, Links: 9, Rejected: 6})
+	e := Estimate([]int{0, 1, 2, 3, 4, 5, 6, 7, 8}, probability, nil, 0, 0, Held{Pairs: 15, Links: 9, Rejected: 6, Sure: 1})
 	if e.Precision.Low > 3.0/9 {
 		t.Errorf("precision is expected to be %+v", e.Precision)
 	}

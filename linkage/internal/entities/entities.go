@@ -111,7 +111,7 @@ func (r *Result) Precision() (low, high float64) {
 		return 1, 1
 	}
 	a, b := r.RightAlone/r.Pairs, r.Right/r.Pairs
-	return min(a, b), max(a, b)
+	return min(a, b) * r.Sure(), max(a, b)
 }
 
 // Of returns the number of each record's cluster in Clusters; −1: it is alone.
