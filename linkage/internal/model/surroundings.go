@@ -49,12 +49,49 @@ func (s *Surroundings) tells(f int) float64 {
 // 0 (as by chance) to 1 (always). Tokens of numbers that are near each other differ; columns count by what they tell.
 func (s *Surroundings) likeness(c *compare.Comparison, probability []float64) float64 {
 	sum, n := 0.0, 0.0
-	there, agree := make([]float64, c.Width-1), make([]float64, c.Width-1)
+	for i, p := range probability {
+		if p > 0.5 {
+			sum, n = sum+float64(c.Wholes[i]), n+1
+		}
+	}
+	alike := sum / max(n, 1)
+	if s == nil {
+		return alike
+	}
+	there, agree := agreement(c, probability)
+	more, weights := 0.0, 0.0
+	for f, chance := range s.Alike {
+		if there[f] > 0 {
+			more += s.tells(f) * (agree[f]/there[f] - chance) / (1 - chance)
+			weights += s.tells(f)
+		}
+	}
+	return (alike + more/max(weights, 1e-300)) / 2
+}
+
+// atChance returns how much of what agreement could tell is in columns in which candidates that are more likely matches than
+// not agree no more often than random pairs, from 0 to 1. Where that is much, they may be records that have something in
+// common, such as a home, and not the same thing: the columns in which they differ would then be those of the thing.
+func (s *Surroundings) atChance(c *compare.Comparison, probability []float64) float64 {
+	there, agree := agreement(c, probability)
+	at, all := 0.0, 0.0
+	for f, chance := range s.Alike {
+		all += s.tells(f)
+		if there[f] > 0 && agree[f]/there[f]-chance < noMore*(1-chance) {
+			at += s.tells(f)
+		}
+	}
+	return at / max(all, 1e-300)
+}
+
+// agreement returns, of each column, in how many of the candidates that are more likely matches than not both records have
+// values, and in how many these are near or equal.
+func agreement(c *compare.Comparison, probability []float64) (there, agree []float64) {
+	there, agree = make([]float64, c.Width-1), make([]float64, c.Width-1)
 	for i, p := range probability {
 		if p <= 0.5 {
 			continue
 		}
-		sum, n = sum+float64(c.Wholes[i]), n+1
 		for f, l := range c.Of(i)[:c.Width-1] {
 			if l != compare.Missing {
 				there[f]++
@@ -64,16 +101,5 @@ func (s *Surroundings) likeness(c *compare.Comparison, probability []float64) fl
 			}
 		}
 	}
-	alike := sum / max(n, 1)
-	if s == nil {
-		return alike
-	}
-	more, weights := 0.0, 0.0
-	for f, chance := range s.Alike {
-		if there[f] > 0 {
-			more += s.tells(f) * (agree[f]/there[f] - chance) / (1 - chance)
-			weights += s.tells(f)
-		}
-	}
-	return (alike + more/max(weights, 1e-300)) / 2
+	return there, agree
 }

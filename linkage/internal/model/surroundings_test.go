@@ -79,3 +79,26 @@ func TestVersionsOfASourceAreToldFromCopies(t *testing.T) {
 		t.Error("pairs are likely that are less alike than those within sources")
 	}
 }
+
+// TestMatchesThatDifferInWhatTellsMostAreDoubted has pairs of one household: what tells one person from another is at chance.
+func TestMatchesThatDifferInWhatTellsMostAreDoubted(t *testing.T) {
+	const near = compare.Level(compare.Levels - 1)
+	s := &Surroundings{Alike: []float64{0.01, 0.01, 0.01, 0.5}, Filled: []float64{1, 1, 0.5, 1}}
+	for _, of := range []struct {
+		levels    [4]compare.Level
+		low, high float64
+	}{
+		{[4]compare.Level{near, compare.Equal, near, near}, 0, 0},
+		{[4]compare.Level{near, near, 1, compare.Missing}, 0.15, 0.25}, // a half of the third column's values are missing
+		{[4]compare.Level{near, 1, 1, near}, 0.5, 0.6},
+		{[4]compare.Level{compare.Missing, compare.Missing, compare.Missing, near}, 0, 0},
+	} {
+		c := &compare.Comparison{Width: 5, Pairs: make([]compare.Pair, 2), Wholes: make([]float32, 2)}
+		for range 2 {
+			c.Levels = append(append(c.Levels, of.levels[:]...), 1)
+		}
+		if got := s.atChance(c, []float64{1, 0}); got < of.low || got > of.high {
+			t.Errorf("levels %v: %.2f of what could tell is at chance, want %v to %v", of.levels, got, of.low, of.high)
+		}
+	}
+}
