@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Tables of more kinds: python3 unseen.py KIND OUT_DIR SEED writes table.csv, or tableA.csv and tableB.csv, and truth.csv.
 
-KIND is one of payments, parish, companies, sensors, offers, visits, loans. Names are made of syllables, so that tables of
-two seeds share hardly a value. What is one entity stands at the head of each function.
+KIND is one of payments, parish, companies, sensors, offers, visits, loans, airports, voters, coins, contracts. Names are
+made of syllables, so that tables of two seeds share hardly a value. What is one entity stands at the head of each function.
 """
 
 import csv
@@ -196,4 +196,78 @@ def loans():
     one(["given", "family", "birth", "address", "telephone", "email", "amount"], rows)
 
 
-{f.__name__: f for f in (payments, parish, companies, sensors, offers, visits, loans)}[kind]()
+def airports():
+    """One airport in up to five registers, each of which has it once: other forms of names, coordinates some hundred metres apart."""
+    towns, rows = [(word().capitalize(), rng.uniform(-60, 70), rng.uniform(-180, 180)) for _ in range(900)], []
+    for e in range(2500):
+        town, lat, lon = rng.choice(towns)
+        lat, lon, height = lat + rng.gauss(0, 0.15), lon + rng.gauss(0, 0.15), int(abs(rng.gauss(300, 400)))
+        name = rng.choice((town, word().capitalize(), f"{town} {word().capitalize()}"))
+        suffix = rng.choice(("Airport", "Regional Airport", "Airfield", "Heliport", "International Airport"))
+        code = "".join(rng.choice("ABCDEFGHIJKLMNOPQRSTUVWXYZ") for _ in range(4))
+        for register in "ABCDE":
+            if rng.random() < 0.55:
+                short = suffix.replace("International", "Intl").replace("Airport", "Arpt")
+                called = typo(f"{name} {rng.choice((suffix, suffix, short, ''))}".strip(), 0.1)
+                place = [f"{lat + rng.gauss(0, 0.003):.4f}", f"{lon + rng.gauss(0, 0.003):.4f}"]
+                feet = maybe(0.7, height + rng.choice((0, 0, 0, 3, -5)))
+                rows.append((e, [register, called, maybe(0.8, town), *place, feet, maybe(0.3, code)]))
+    one(["register", "name", "municipality", "latitude", "longitude", "elevation_ft", "icao"], rows)
+
+
+def voters():
+    """One voter in the lists of two years: homes are shared, some move, some women take another name."""
+    last, first, streets, a, b, e = names(900), names(350), names(300), [], [], 0
+    for _ in range(2500):
+        surname, home, code = rng.choice(last), f"{rng.randrange(1, 200)} {rng.choice(streets)} St", rng.randrange(20000, 20060)
+        for _ in range(rng.choice((1, 2, 2, 3, 4))):
+            e += 1
+            name, middle, sex, year = rng.choice(first), rng.choice("ABCDEFGHJKLMRST"), rng.choice("MF"), rng.randrange(1925, 2004)
+            married = rng.choice(last) if sex == "F" and rng.random() < 0.05 else surname
+            moved = maybe(0.88, home, f"{rng.randrange(1, 200)} {rng.choice(streets)} Street")
+            if rng.random() < 0.8:
+                a.append((e, [typo(name, 0.03), maybe(0.7, middle), typo(surname, 0.03), sex, year, home, code]))
+            if rng.random() < 0.8:
+                called = maybe(0.95, typo(name, 0.03), name[0])
+                b.append((e, [called, maybe(0.7, middle), typo(married, 0.03), sex, year + (rng.random() < 0.02), moved, code]))
+    head = ["first", "mi", "last", "sex", "birth_year", "address", "zip"]
+    two(head, a, head, b)
+
+
+def coins():
+    """One coin in two catalogues, which write it in other ways; versions differ by year and mint mark."""
+    a, b, e, metals = [], [], 0, {"silver": "AR", "gold": "AV", "copper": "AE", "nickel": "Ni"}
+    for _ in range(700):
+        country, ruler, metal = word(1, 2).capitalize(), f"{word().capitalize()} {rng.choice(('I', 'II', 'III'))}", rng.choice(list(metals))
+        value, first = rng.choice(("1 cent", "5 cents", "10 cents", "1 crown", "2 crowns", "1/2 crown")), rng.randrange(1700, 1950)
+        for year in range(first, first + rng.randint(1, 6)):
+            e += 1
+            mint, weight = rng.choice(("A", "B", "D", "")), rng.uniform(2, 30)
+            if rng.random() < 0.75:
+                a.append((e, [f"{value} {ruler} {year}{mint}", country, metal, f"{weight:.2f}"]))
+            if rng.random() < 0.75:
+                b.append((e, [f"{country}: {value}, {ruler}, {year} {mint}".strip(), metals[metal], f"{weight + rng.gauss(0, 0.03):.1f}"]))
+    two(["title", "country", "metal", "weight_g"], a, ["title", "metal", "weight_g"], b)
+
+
+def contracts():
+    """One contract in two registers: firms by initials now and then, amounts rounded, days up to two weeks later, US dates."""
+    what, things = ("Supply of", "Maintenance of", "Renovation of"), ("school", "road", "bridge", "office", "server", "hospital")
+    firms = [f"{word().capitalize()} {word().capitalize()} {rng.choice(('Ltd', 'GmbH', 'Inc', 'SA'))}" for _ in range(300)]
+    a, b = [], []
+    for e in range(3500):
+        firm, amount, signed = rng.choice(firms), 10 ** rng.uniform(3, 6.5), day(2015, 2023)
+        about = f"{rng.choice(what)} {rng.choice(things)} {word().capitalize()}"
+        if rng.random() < 0.7:
+            a.append((e, [firm, f"{amount:.2f}", signed.strftime("%d.%m.%Y"), about]))
+        if rng.random() < 0.7:
+            one, other, form = firm.split()
+            called = maybe(0.85, f"{firm.upper()}.", f"{one[0]}{other[0]} {form}")
+            of = maybe(0.8, typo(about, 0.1), about.split(" of ")[1])
+            b.append((e, [called, f"{amount:,.0f}", later(signed, rng.choice((0, 0, 1, 2, 7, 14))).strftime("%m/%d/%Y"), of]))
+    head = ["contractor", "amount", "signed", "object"]
+    two(head, a, head, b)
+
+
+KINDS = (payments, parish, companies, sensors, offers, visits, loans, airports, voters, coins, contracts)
+{f.__name__: f for f in KINDS}[kind]()
