@@ -30,6 +30,7 @@ const root = "../.." // of the repository
 const (
 	longestFile     = 600
 	longestFunction = 70
+	mostMethods     = 25          // of a type
 	longMark        = "// long: " // a reason follows: in the file, or just above the function
 )
 
@@ -235,6 +236,27 @@ func TestFilesAndFunctionsAreShort(t *testing.T) {
 			}
 		}
 	})
+}
+
+// methodOf is the head of a method; its group is the type.
+var methodOf = regexp.MustCompile(`(?m)^func \((?:\w+ )?\*?(\w+)(?:\[.*?\])?\)`)
+
+// TestTypesHaveFewMethods counts those of all files of a package.
+func TestTypesHaveFewMethods(t *testing.T) {
+	methods := map[string]int{}
+	walk(t, func(name string, content []byte) {
+		if path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") {
+			return
+		}
+		for _, of := range methodOf.FindAllSubmatch(content, -1) {
+			methods[path.Dir(name)+"."+string(of[1])]++
+		}
+	})
+	for of, n := range methods {
+		if n > mostMethods {
+			t.Errorf("%s has %d methods, more than %d: split it, or make functions of those that need little of it", of, n, mostMethods)
+		}
+	}
 }
 
 func checkNoGoroutines(t *testing.T, set *token.FileSet, f *ast.FuncDecl) {

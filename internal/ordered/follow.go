@@ -28,7 +28,7 @@ func (r *Replica) follow() {
 		case err != nil:
 			r.c.Report.Error("the log is not followed, and tried again", "error", err, "applied", r.state.Applied)
 		}
-		r.pause(followAgain)
+		pause(r.ctx, followAgain)
 	}
 	r.saves.Wait()
 }
@@ -69,8 +69,8 @@ func (r *Replica) goBack() {
 		r.wentBack = now
 		return
 	}
-	for _, number := range r.local.all() {
-		r.c.Report.Warn("removes a snapshot of another past", "entry", number, "error", r.local.remove(number))
+	for _, number := range r.snapshots.folder.all() {
+		r.c.Report.Warn("removes a snapshot of another past", "entry", number, "error", r.snapshots.folder.remove(number))
 	}
 }
 
@@ -126,10 +126,10 @@ func (r *Replica) applyOps(number uint64, h *head) error {
 		}
 		r.c.Report.Error("another replica has another past", "entry", number, "at", h.applied)
 	}
-	mine := r.mine(h)
+	mine := r.out.mine(h)
 	if s.repeats(h) {
 		if mine != nil { // it is in a snapshot, without its outcomes
-			r.finish(mine, func(int) result { return result{err: ErrUnconfirmed} })
+			r.out.finish(mine, func(int) result { return result{err: ErrUnconfirmed} })
 		}
 		return nil
 	}
@@ -163,7 +163,7 @@ func (r *Replica) applyOps(number uint64, h *head) error {
 	}
 	if mine != nil {
 		r.applied.Store(number) // for whoever asks how far this is, once it is answered
-		r.finish(mine, func(i int) result { return results[i] })
+		r.out.finish(mine, func(i int) result { return results[i] })
 	}
 	return nil
 }

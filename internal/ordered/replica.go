@@ -32,16 +32,15 @@ type Config struct {
 
 // A Replica applies the entries of a log to a machine. Any number of goroutines use it.
 type Replica struct {
-	c     Config
-	id    uint64 // of this process
-	queue chan *proposal
-	ended sync.WaitGroup
-	stop  context.CancelFunc
-	ctx   context.Context
+	c         Config
+	out       outbox
+	snapshots snapshots
+	ended     sync.WaitGroup
+	stop      context.CancelFunc
+	ctx       context.Context
 
-	mu     sync.Mutex
-	flight *flight // nil: none
-	cause  error   // why nothing is applied; nil: all is well
+	mu    sync.Mutex
+	cause error // why nothing is applied; nil: all is well
 
 	applied  atomic.Uint64
 	loaded   atomic.Bool
@@ -49,9 +48,7 @@ type Replica struct {
 	knows    atomic.Int64 // of all members
 	resets   atomic.Int64
 	past     atomic.Pointer[past]
-	local    *folder
-	newest   atomic.Uint64 // last entry of the newest snapshot here; 0: none
-	unsaid   atomic.Bool   // whether the others do not know it
+	unsaid   atomic.Bool // whether the others do not know it
 
 	// Of the goroutine that applies.
 	state    state
@@ -88,11 +85,12 @@ func Start(c Config) (*Replica, error) {
 	if c.SnapshotBytes == 0 {
 		c.SnapshotBytes = 64 << 20
 	}
-	r := &Replica{c: c, id: rand.Uint64(), queue: make(chan *proposal, 4096), state: newState(),
-		local: &folder{c.FS, c.Dir}, saved: time.Now()}
+	r := &Replica{c: c, state: newState(), saved: time.Now()}
 	r.knows.Store(1)
 	r.ctx, r.stop = context.WithCancel(context.Background())
-	answering, err := c.Log.Answer(r.answer)
+	r.out = outbox{c: &r.c, ctx: r.ctx, id: rand.Uint64(), queue: make(chan *proposal, 4096), past: &r.past}
+	r.snapshots = snapshots{c: &r.c, ctx: r.ctx, folder: &folder{c.FS, c.Dir}}
+	answering, err := c.Log.Answer(r.snapshots.answer)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +98,7 @@ func Start(c Config) (*Replica, error) {
 		defer answering()
 		r.follow()
 	})
-	r.ended.Go(r.send)
+	r.ended.Go(r.out.send)
 	r.ended.Go(r.watch)
 	r.ended.Go(r.greet)
 	return r, nil
@@ -115,7 +113,7 @@ func (r *Replica) Close() {
 	r.ended.Wait()
 	for {
 		select {
-		case p := <-r.queue:
+		case p := <-r.out.queue:
 			p.done <- result{err: context.Canceled}
 		default:
 			return
@@ -125,7 +123,7 @@ func (r *Replica) Close() {
 
 // Status returns the status.
 func (r *Replica) Status() Status {
-	s := Status{Applied: r.applied.Load(), Snapshot: r.newest.Load(), Resets: r.resets.Load(), Err: r.problem()}
+	s := Status{Applied: r.applied.Load(), Snapshot: r.snapshots.newest.Load(), Resets: r.resets.Load(), Err: r.problem()}
 	if at := r.caughtUp.Load(); at > 0 {
 		s.Lag = max(time.Since(time.Unix(0, at)), 0)
 	} else if s.Err == nil {
@@ -148,14 +146,14 @@ func (r *Replica) problem() error {
 
 // watch measures the lag: it asks where the log ends, and waits until that is applied.
 func (r *Replica) watch() {
-	for r.pause(watchEvery) {
+	for pause(r.ctx, watchEvery) {
 		asked := time.Now()
 		_, last, err := r.c.Log.Bounds(r.ctx)
 		if err != nil {
 			continue
 		}
 		for !r.loaded.Load() || r.applied.Load() < last {
-			if !r.pause(watchEvery / 20) {
+			if !pause(r.ctx, watchEvery/20) {
 				return
 			}
 		}
@@ -167,13 +165,13 @@ const watchEvery = 200 * time.Millisecond
 
 // greet tells the others of this replica, and proposes what is to be done when all know a newer version of the rules.
 func (r *Replica) greet() {
-	for told := uint64(0); r.pause(greetEvery / 600); {
+	for told := uint64(0); pause(r.ctx, greetEvery/600); {
 		if !r.loaded.Load() {
 			continue
 		}
 		now := uint64(time.Now().Unix())
 		if told == 0 || now-told >= uint64(greetEvery/time.Second) || r.unsaid.Swap(false) {
-			if r.say(hello{Name: r.c.Name, Knows: r.c.Knows, Snapshot: r.kept()}, sayLimit) == nil {
+			if r.say(hello{Name: r.c.Name, Knows: r.c.Knows, Snapshot: r.snapshots.kept()}, sayLimit) == nil {
 				told = now
 			}
 		}
@@ -191,12 +189,12 @@ const (
 	sayLimit   = 10 * time.Second
 )
 
-// pause waits, and tells whether the replica goes on.
-func (r *Replica) pause(d time.Duration) bool {
+// pause waits, and tells whether the context goes on.
+func pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
-	case <-r.ctx.Done():
+	case <-ctx.Done():
 		return false
 	case <-t.C:
 		return true

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -44,7 +46,7 @@ func (r *Replica) begin(kind byte, op []byte) (Pending, error) {
 	}
 	p := &proposal{append(append(make([]byte, 0, len(op)+1), kind), op...), make(chan result, 1)}
 	select {
-	case r.queue <- p:
+	case r.out.queue <- p:
 		return Pending{p}, nil
 	case <-r.ctx.Done():
 		return Pending{}, context.Canceled
@@ -96,28 +98,40 @@ func (r *Replica) say(h hello, limit time.Duration) error {
 	return err
 }
 
+// An outbox sends the operations of a replica, one entry after the other.
+type outbox struct {
+	c     *Config
+	ctx   context.Context
+	id    uint64 // of this process
+	queue chan *proposal
+	past  *atomic.Pointer[past] // how far the replica is
+
+	mu     sync.Mutex
+	flight *flight // nil: none
+}
+
 // send makes entries of the operations that wait, and sends one after the other.
-func (r *Replica) send() {
+func (o *outbox) send() {
 	var over *proposal // did not fit into the last entry
 	var entry []byte
 	for count := uint64(1); ; count++ {
 		f := &flight{count: count, back: make(chan struct{})}
 		if over == nil {
 			select {
-			case over = <-r.queue:
-			case <-r.ctx.Done():
+			case over = <-o.queue:
+			case <-o.ctx.Done():
 				return
 			}
 		}
 		entry = append(entry[:0], make([]byte, headSize)...)
-		entry, over = r.fill(entry, f, over)
-		r.sendUntilBack(f, entry)
+		entry, over = o.fill(entry, f, over)
+		o.sendUntilBack(f, entry)
 	}
 }
 
 // fill puts an operation, and those that wait, into an entry, and returns the one that did not fit.
-func (r *Replica) fill(entry []byte, f *flight, p *proposal) (_ []byte, over *proposal) {
-	most := min(r.c.Log.MostBytes(), mostEntry)
+func (o *outbox) fill(entry []byte, f *flight, p *proposal) (_ []byte, over *proposal) {
+	most := min(o.c.Log.MostBytes(), mostEntry)
 	for {
 		if len(f.ops) > 0 && len(entry)+len(p.op)+mostOpOverhead > most {
 			return entry, p
@@ -125,7 +139,7 @@ func (r *Replica) fill(entry []byte, f *flight, p *proposal) (_ []byte, over *pr
 		entry = appendOp(entry, p.op)
 		f.ops = append(f.ops, p)
 		select {
-		case p = <-r.queue:
+		case p = <-o.queue:
 		default:
 			return entry, nil
 		}
@@ -136,26 +150,26 @@ func (r *Replica) fill(entry []byte, f *flight, p *proposal) (_ []byte, over *pr
 const mostEntry = 512 << 10
 
 // sendUntilBack sends an entry until it comes back from the log.
-func (r *Replica) sendUntilBack(f *flight, entry []byte) {
-	r.mu.Lock()
-	r.flight = f
-	r.mu.Unlock()
-	now := r.c.Now().UnixNano()
+func (o *outbox) sendUntilBack(f *flight, entry []byte) {
+	o.mu.Lock()
+	o.flight = f
+	o.mu.Unlock()
+	now := o.c.Now().UnixNano()
 	for wait := resendAfter; ; wait = min(2*wait, 8*resendAfter) {
-		h := head{proposer: r.id, count: f.count, now: now}
-		if p := r.past.Load(); p != nil {
+		h := head{proposer: o.id, count: f.count, now: now}
+		if p := o.past.Load(); p != nil {
 			h.applied, h.chain = p.applied, p.chain
 		}
 		h.append(entry[:0]) // its place is left free
-		ctx, cancel := context.WithTimeout(r.ctx, wait)
-		err := r.c.Log.Append(ctx, entry)
+		ctx, cancel := context.WithTimeout(o.ctx, wait)
+		err := o.c.Log.Append(ctx, entry)
 		if errors.Is(err, ErrTooLarge) {
 			cancel()
-			r.finish(f, func(int) result { return result{err: err} })
+			o.finish(f, func(int) result { return result{err: err} })
 			return
 		}
-		if err != nil && r.ctx.Err() == nil {
-			r.c.Report.Warn("an entry was not confirmed, and is sent again", "error", err)
+		if err != nil && o.ctx.Err() == nil {
+			o.c.Report.Warn("an entry was not confirmed, and is sent again", "error", err)
 		}
 		select {
 		case <-f.back:
@@ -164,8 +178,8 @@ func (r *Replica) sendUntilBack(f *flight, entry []byte) {
 		case <-ctx.Done():
 			cancel()
 		}
-		if r.ctx.Err() != nil {
-			r.finish(f, func(int) result { return result{err: context.Canceled} })
+		if o.ctx.Err() != nil {
+			o.finish(f, func(int) result { return result{err: context.Canceled} })
 			return
 		}
 	}
@@ -174,13 +188,13 @@ func (r *Replica) sendUntilBack(f *flight, entry []byte) {
 const resendAfter = time.Second
 
 // finish answers whoever waits for the operations of a flight, if it is under way.
-func (r *Replica) finish(f *flight, of func(i int) result) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.flight != f {
+func (o *outbox) finish(f *flight, of func(i int) result) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.flight != f {
 		return
 	}
-	r.flight = nil
+	o.flight = nil
 	for i, p := range f.ops {
 		p.done <- of(i)
 	}
@@ -188,14 +202,14 @@ func (r *Replica) finish(f *flight, of func(i int) result) {
 }
 
 // mine returns the flight of an entry, nil if it is not one that is on its way from here.
-func (r *Replica) mine(h *head) *flight {
-	if h.proposer != r.id {
+func (o *outbox) mine(h *head) *flight {
+	if h.proposer != o.id {
 		return nil
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.flight == nil || r.flight.count != h.count {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.flight == nil || o.flight.count != h.count {
 		return nil
 	}
-	return r.flight
+	return o.flight
 }

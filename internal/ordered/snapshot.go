@@ -2,7 +2,6 @@ package ordered
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/binary"
@@ -176,7 +175,7 @@ const snapshotEvery = time.Hour
 
 // save writes a snapshot, and trims the log.
 func (r *Replica) save(number, before uint64, header []byte, write func(to io.Writer) error) error {
-	size, err := r.local.write(number, func(to io.Writer) error {
+	size, err := r.snapshots.folder.write(number, func(to io.Writer) error {
 		if _, err := to.Write(header); err != nil {
 			return err
 		}
@@ -186,12 +185,12 @@ func (r *Replica) save(number, before uint64, header []byte, write func(to io.Wr
 		return err
 	}
 	if r.c.Bucket != nil {
-		if err := r.upload(number, size); err != nil {
+		if err := r.snapshots.upload(number, size); err != nil {
 			return err
 		}
 	}
 	r.size.Store(size)
-	r.newest.Store(number)
+	r.snapshots.newest.Store(number)
 	r.unsaid.Store(true)
 	if before <= 1 {
 		return nil
@@ -212,58 +211,13 @@ func (c cancelling) Write(p []byte) (int, error) {
 	return c.to.Write(p)
 }
 
-// upload copies a snapshot into the bucket, unless a replica has put one there that is nearly as new.
-func (r *Replica) upload(number uint64, size int64) error {
-	all, err := r.inBucket()
-	if err != nil {
-		return err
-	}
-	file, err := durable.OpenOwn(r.c.FS, r.local.path(number))
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	if err := r.c.Bucket.Upload(r.ctx, snapshotName(number), file, size); err != nil {
-		return err
-	}
-	for i, old := range all {
-		if i+1 >= keptSnapshots {
-			err = errors.Join(err, r.c.Bucket.Remove(r.ctx, snapshotName(old)))
-		}
-	}
-	return err
-}
-
-// inBucket returns the numbers of the snapshots in the bucket, the newest first.
-func (r *Replica) inBucket() (all []uint64, err error) {
-	if r.c.Bucket == nil {
-		return nil, nil
-	}
-	err = r.c.Bucket.List(r.ctx, func(name string, _ int64) error {
-		if number, ok := numberOf(name); ok {
-			all = append(all, number)
-		}
-		return nil
-	})
-	slices.SortFunc(all, func(a, b uint64) int { return cmp.Compare(b, a) })
-	return all, err
-}
-
-// kept returns the last entry of the newest snapshot that outlives this process, 0 if there is none.
-func (r *Replica) kept() uint64 {
-	if !r.c.Durable && r.c.Bucket == nil {
-		return 0
-	}
-	return r.newest.Load()
-}
-
 // load loads the newest snapshot that the log goes on from, or begins with nothing if the log has everything.
 func (r *Replica) load() error {
-	bucket, err := r.inBucket()
+	bucket, err := r.snapshots.inBucket()
 	if err != nil {
 		return err
 	}
-	local := r.local.all()
+	local := r.snapshots.folder.all()
 	newest := slices.Max(slices.Concat(local, bucket, []uint64{0}))
 	if err := r.c.Log.Open(r.ctx, newest+1); err != nil {
 		return err
@@ -273,10 +227,11 @@ func (r *Replica) load() error {
 		return err
 	}
 	fits := func(number uint64) bool { return number+1 >= first && number <= last }
-	if r.loadOwn(local, fits) || r.loadFromBucket(bucket, fits) {
+	isThere := func(uint64) error { return nil }
+	if r.loadAny(local, fits, isThere) || r.loadAny(bucket, fits, r.snapshots.download) {
 		return nil
 	}
-	if number, err := r.fetch(fits); err == nil {
+	if number, err := r.snapshots.fetch(fits); err == nil {
 		return r.loadLocal(number)
 	}
 	switch {
@@ -292,12 +247,16 @@ func (r *Replica) load() error {
 	return nil
 }
 
-func (r *Replica) loadOwn(all []uint64, fits func(number uint64) bool) bool {
+// loadAny loads the first snapshot that fits and is whole. bring puts it into the folder.
+func (r *Replica) loadAny(all []uint64, fits func(number uint64) bool, bring func(number uint64) error) bool {
 	for _, number := range all {
 		if !fits(number) {
 			continue
 		}
-		err := r.loadLocal(number)
+		err := bring(number)
+		if err == nil {
+			err = r.loadLocal(number)
+		}
 		if err == nil {
 			return true
 		}
@@ -306,26 +265,9 @@ func (r *Replica) loadOwn(all []uint64, fits func(number uint64) bool) bool {
 	return false
 }
 
-func (r *Replica) loadFromBucket(all []uint64, fits func(number uint64) bool) bool {
-	for _, number := range all {
-		if !fits(number) {
-			continue
-		}
-		_, err := r.local.write(number, func(to io.Writer) error { return r.c.Bucket.Download(r.ctx, snapshotName(number), to) })
-		if err == nil {
-			err = r.loadLocal(number)
-		}
-		if err == nil {
-			return true
-		}
-		r.c.Report.Error("a snapshot of the bucket was not loaded", "entry", number, "error", err)
-	}
-	return false
-}
-
 // loadLocal loads a snapshot of the folder.
 func (r *Replica) loadLocal(number uint64) error {
-	file, err := durable.OpenOwn(r.c.FS, r.local.path(number))
+	file, err := durable.OpenOwn(r.c.FS, r.snapshots.folder.path(number))
 	if err != nil {
 		return err
 	}
@@ -341,7 +283,7 @@ func (r *Replica) loadLocal(number uint64) error {
 	if err != nil {
 		return err
 	}
-	r.newest.Store(number)
+	r.snapshots.newest.Store(number)
 	r.unsaid.Store(true)
 	r.began(s)
 	return nil
@@ -355,97 +297,3 @@ func (r *Replica) began(s state) {
 	r.knows.Store(int64(s.knows()))
 	r.since = 0
 }
-
-// question asks another replica for a snapshot: for the number of its newest one, or for a piece of one.
-type question struct {
-	To     string `json:"to,omitempty"` // the replica; "": whoever has one
-	From   string `json:"from"`
-	Number uint64 `json:"number,omitempty"`
-	Offset int64  `json:"offset,omitempty"`
-}
-
-// offer is the answer to a question for the newest snapshot. That to one for a piece is the piece itself.
-type offer struct {
-	Name   string `json:"name"`
-	Number uint64 `json:"number"`
-	Size   int64  `json:"size"`
-}
-
-// answer answers the questions of others.
-func (r *Replica) answer(body []byte) []byte {
-	var q question
-	if json.Unmarshal(body, &q) != nil || q.From == r.c.Name || q.To != "" && q.To != r.c.Name {
-		return nil
-	}
-	if q.To == "" {
-		q.Number = r.newest.Load()
-	}
-	if q.Number == 0 {
-		return nil
-	}
-	file, err := durable.OpenOwn(r.c.FS, r.local.path(q.Number))
-	if err != nil {
-		return nil
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return nil
-	}
-	if q.To == "" {
-		answer, err := json.Marshal(offer{r.c.Name, q.Number, info.Size()})
-		if err != nil {
-			return nil
-		}
-		return answer
-	}
-	piece := make([]byte, max(min(int64(r.c.Log.MostBytes()), mostEntry, info.Size()-q.Offset), 0))
-	if n, err := file.ReadAt(piece, q.Offset); err != nil && !(errors.Is(err, io.EOF) && n == len(piece)) {
-		return nil
-	}
-	return piece
-}
-
-// fetch copies the newest snapshot of another replica into the folder, if it fits.
-func (r *Replica) fetch(fits func(number uint64) bool) (number uint64, err error) {
-	var o offer
-	answer, err := r.ask(question{From: r.c.Name})
-	if err == nil {
-		err = json.Unmarshal(answer, &o)
-	}
-	if err == nil && !fits(o.Number) {
-		err = ErrTrimmed
-	}
-	if err != nil {
-		return 0, err
-	}
-	_, err = r.local.write(o.Number, func(to io.Writer) error {
-		for at := int64(0); at < o.Size; {
-			piece, err := r.ask(question{From: r.c.Name, To: o.Name, Number: o.Number, Offset: at})
-			if err == nil && len(piece) == 0 {
-				err = io.ErrUnexpectedEOF
-			}
-			if err != nil {
-				return err
-			}
-			if _, err := io.Copy(to, bytes.NewReader(piece)); err != nil {
-				return err
-			}
-			at += int64(len(piece))
-		}
-		return nil
-	})
-	return o.Number, err
-}
-
-func (r *Replica) ask(q question) ([]byte, error) {
-	body, err := json.Marshal(q)
-	if err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithTimeout(r.ctx, askLimit)
-	defer cancel()
-	return r.c.Log.Ask(ctx, body)
-}
-
-const askLimit = 2 * time.Second

@@ -88,7 +88,7 @@ func (e *Examiner) findShifts(ctx context.Context, v *find.Vocabulary, scales []
 		}
 		if scale = closeness.NewShiftedScale(column.Points(), e.finder.CountsOf(f), by); scale != nil {
 			scales[f], shifts[f], e.Shifts = scale, by, shifts
-			e.Tell(e.shiftNote(f, by))
+			e.Tell(shiftNote(e.Names[f], e.finder.Kinds[f] == record.Date, by))
 		}
 	}
 	return nil
@@ -107,7 +107,7 @@ func (e *Examiner) keepTelling(ctx context.Context, pairs []compare.Pair, scales
 	best := model.Graph{Pairs: pairs, Left: found.Left, Right: found.Right}.Mutual(rank, found.Wholes)
 	telling := 0
 	for f := range scales {
-		if scales[f] != nil && (e.isShifted(f) || tells(found, best, f)) {
+		if scales[f] != nil && (isShifted(e.Shifts, f) || tells(found, best, f)) {
 			telling++
 		} else {
 			scales[f] = nil
@@ -119,21 +119,21 @@ func (e *Examiner) keepTelling(ctx context.Context, pairs []compare.Pair, scales
 	return nil
 }
 
-// shiftNote says what a shift is.
-func (e *Examiner) shiftNote(f int, by closeness.Shift) string {
+// shiftNote says what a shift of a column is.
+func shiftNote(column string, dates bool, by closeness.Shift) string {
 	what := fmt.Sprintf("differ by %.4g", by.By)
 	switch {
-	case e.finder.Kinds[f] == record.Date:
+	case dates:
 		what = fmt.Sprintf("are %.4g days apart", by.By)
 	case by.Ratio:
 		what = fmt.Sprintf("differ by a factor of %.4g", math.Exp(by.By))
 	}
-	return fmt.Sprintf("values of %s in the right table that belong to those in the left one mostly %s: their distance from that is compared", e.Names[f], what)
+	return fmt.Sprintf("values of %s in the right table that belong to those in the left one mostly %s: their distance from that is compared", column, what)
 }
 
 // isShifted tells whether there is a shift between the tables in a column.
-func (e *Examiner) isShifted(f int) bool {
-	return e.Shifts != nil && e.Shifts[f] != (closeness.Shift{})
+func isShifted(shifts []closeness.Shift, f int) bool {
+	return shifts != nil && shifts[f] != (closeness.Shift{})
 }
 
 // mostlyThere tells whether at least half of the best pairs have values in the column with a scale. The only distance that is
