@@ -22,6 +22,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/shingle"
@@ -110,6 +112,10 @@ const (
 	f1Least     = 0.8
 )
 
+// company is the median number of copies of a text that has any, above which these may as well be texts of one template:
+// hundreds of templates with ten texts or more each look as reprints do.
+const company = 8
+
 // betterBy is by how much the merit of a recipe must exceed that of the default.
 const betterBy = 0.02
 
@@ -160,13 +166,17 @@ func enough(same []bool) bool {
 // weights are pairs by what the witness says of them.
 type weights struct {
 	copies, doubtful       int     // of the sample
+	company                int     // median number of copies of a text that has any
 	allCopies, allDoubtful float64 // of the whole
 }
 
 func weightsOf(pairs []pair) (w weights) {
+	partners := map[uint32]int{}
 	for _, p := range pairs {
 		switch {
 		case p.cover >= surely:
+			partners[p.a]++
+			partners[p.b]++
 			w.copies++
 			w.allCopies += p.weight
 		case p.cover >= perhaps:
@@ -174,12 +184,15 @@ func weightsOf(pairs []pair) (w weights) {
 			w.allDoubtful += p.weight
 		}
 	}
+	if n := len(partners); n > 0 {
+		w.company = slices.Sorted(maps.Values(partners))[n/2]
+	}
 	return w
 }
 
 // tell tells whether a threshold may part copies from others.
 func (w weights) tell() bool {
-	return w.copies >= copiesLeast && w.allDoubtful <= w.allCopies
+	return w.copies >= copiesLeast && w.company <= company && w.allDoubtful <= w.allCopies
 }
 
 // decide chooses a row, or says why none.
@@ -188,6 +201,10 @@ func (a *Advice) decide(w weights, o Options) {
 	if a.Examples == 0 {
 		if w.copies < copiesLeast {
 			a.Reason = fmt.Sprintf("the default, as only %d pairs of the sample are surely copies, fewer than %d: too few to choose by", w.copies, copiesLeast)
+			return
+		}
+		if w.company > company {
+			a.Reason = fmt.Sprintf("the default, as a text that has copies has %d of them: they may be texts of one template, with other names and numbers", w.company)
 			return
 		}
 		if !w.tell() {

@@ -136,28 +136,34 @@ func found(t testing.TB, texts []string, article []int, r Recipe) (pairs, right,
 }
 
 // TestTextsOfTemplatesAreNoCopies has reports that fill sentences of their subject with other names and numbers: most
-// sentences of a report are in a seventh of all.
+// sentences of a report are in many others of the subject.
 func TestTextsOfTemplatesAreNoCopies(t *testing.T) {
+	for subjects, each := range map[int]int{6: 36, 24: 25} {
+		if a := adviceOf(t, reports(subjects, each*subjects), 2); a.Chosen != Default {
+			t.Errorf("%d subjects of %d reports: %s: %s", subjects, each, a.Chosen, a.Reason)
+		}
+	}
+}
+
+// reports fills the sentences of subjects.
+func reports(subjects, n int) (texts []string) {
 	w := newWriter(11)
-	var sentences [6][]string // by subject; %s is a word of the report's own
+	sentences := make([][]string, subjects) // by subject; %s is a word of the report's own
 	for subject := range sentences {
 		for range 10 {
 			sentences[subject] = append(sentences[subject], strings.Replace(w.text(14), " ", " %s ", 2))
 		}
 	}
-	var texts []string
-	for i := range 220 {
+	for i := range n {
 		var parts []string
-		for _, s := range sentences[i%6] {
+		for _, s := range sentences[i%subjects] {
 			if w.random.IntN(10) < 8 {
 				parts = append(parts, fmt.Sprintf(s, w.text(1), fmt.Sprint(w.random.IntN(10_000))))
 			}
 		}
 		texts = append(texts, strings.Join(parts, ". "))
 	}
-	if a := adviceOf(t, texts, 2); a.Chosen != Default {
-		t.Errorf("%s: %s", a.Chosen, a.Reason)
-	}
+	return texts
 }
 
 func TestNoisyCopiesAreFoundAndEstimatesHold(t *testing.T) {
