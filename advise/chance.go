@@ -9,7 +9,7 @@ import (
 	"github.com/alike-dev/alike/simjoin"
 )
 
-// strangers is the number of documents of which all pairs are compared (of up to twice as many, all), and tailShare the share of the most similar
+// strangers is the number of documents of which all pairs are compared, and tailShare the share of the most similar
 // of these pairs, whose similarities tell how fast they fall off.
 const (
 	strangers = 160
@@ -31,10 +31,7 @@ type chance struct {
 // whole are those of so many distinct documents.
 func newChance(sets [][]uint64, pairs []pair, m measure.Measure, distinct float64) chance {
 	related := map[[2]uint32]bool{}
-	n := uint32(strangers)
-	if len(sets) <= 2*strangers { // few texts are all compared: templates show in the rarest of their pairs
-		n = uint32(len(sets))
-	}
+	n := uint32(min(strangers, len(sets)))
 	for _, p := range pairs {
 		if p.b < n && p.a < n {
 			related[[2]uint32{p.a, p.b}] = true

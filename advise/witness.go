@@ -12,14 +12,11 @@ import (
 )
 
 // The witness looks at texts as runs of witnessChars characters at their places. What more than rareMost
-// documents, and more than one in rareShare, have says nothing about copies; nor what more than one in fewShare of few
-// documents have: they may be made by one template.
+// documents, and more than one in rareShare, have says nothing about copies.
 const (
 	witnessChars = 8
 	rareMost     = 32
-	rareLeast    = 4
 	rareShare    = 100
-	fewShare     = 20
 
 	block      = 96 // characters of a block
 	blocksMin  = 8  // blocks of a shorter text, if they then have
@@ -34,7 +31,6 @@ const (
 
 // witness holds the rare runs of every document.
 type witness struct {
-	voters int     // what more documents have has no vote
 	runs   [][]run // by document, ascending by feature
 	blocks [][]int // by document: how many rare runs each block has
 }
@@ -56,9 +52,8 @@ func newWitness(ctx context.Context, texts [][]byte, threads int) (*witness, err
 	if err != nil {
 		return nil, err
 	}
-	voters := min(rareMost, max(rareLeast, len(texts)/fewShare))
-	common := commonFeatures(features, max(voters, len(texts)/rareShare))
-	w := &witness{voters: voters, runs: make([][]run, len(texts)), blocks: make([][]int, len(texts))}
+	common := commonFeatures(features, max(rareMost, len(texts)/rareShare))
+	w := &witness{runs: make([][]run, len(texts)), blocks: make([][]int, len(texts))}
 	err = each(ctx, len(texts), threads, func() func(int) {
 		return func(i int) {
 			w.take(i, features[i], common)
@@ -153,7 +148,7 @@ func (w *witness) pairs(documents int) (pairs []pair) {
 		for end < len(entries) && entries[end]>>docBits == entries[i]>>docBits {
 			end++
 		}
-		if end-i <= w.voters {
+		if end-i <= rareMost {
 			for x := i; x < end; x++ {
 				for y := x + 1; y < end; y++ {
 					votes = append(votes, entries[x]&(1<<docBits-1)<<32|entries[y]&(1<<docBits-1))
