@@ -16,13 +16,14 @@ func isDeep(pattern string) bool { return strings.Contains(pattern, "**") }
 
 // deepGlob is a pattern with **.
 type deepGlob struct {
-	folder string // the part without wildcards
-	rest   string // with slashes
+	pattern string // as it was given
+	folder  string // the part without wildcards
+	rest    string // with slashes
 }
 
 func newDeepGlob(pattern string) deepGlob {
 	folder, rest := doublestar.SplitPattern(filepath.ToSlash(pattern))
-	return deepGlob{filepath.FromSlash(folder), rest}
+	return deepGlob{pattern, filepath.FromSlash(folder), rest}
 }
 
 // has tells whether a path in the folder, or a folder that it lies in, matches.
@@ -71,7 +72,7 @@ func (w *walk) wants(path string) bool {
 // walked again for another input.
 func (w *walk) folderOnce(real string) bool {
 	if g, deep := w.deep[w.input]; deep {
-		return w.once(real + "\x00" + g.folder + "\x00" + g.rest)
+		return w.once(real + "\x00" + g.pattern)
 	}
 	return w.once(real)
 }

@@ -302,7 +302,7 @@ func (w *walk) checkEmpty() error {
 	}
 	for _, input := range slices.Sorted(maps.Keys(w.deep)) {
 		if g := w.deep[input]; w.files[input] == 0 {
-			return noMatch(filepath.Join(g.folder, filepath.FromSlash(g.rest)))
+			return noMatch(g.pattern)
 		}
 	}
 	return nil
