@@ -160,7 +160,7 @@ var failures = []struct {
 	{"a replica is killed", func(r *run) { r.replicas[0].kill(); r.pause(); r.replicas[0].start(r.t) }},
 	{"the log's leader is killed", func(r *run) { r.ofLeader(func(p *process) { p.kill(); r.pause(); p.start(r.t) }) }},
 	{"a replica is cut off", func(r *run) { r.replicas[0].cut(true); r.pause(); r.replicas[0].cut(false) }},
-	{"all lose their power", (*run).powerFails},
+	{"all are killed at once", (*run).allAreKilled},
 	{"a replica is stopped", func(r *run) { r.stopped(&r.replicas[0].process) }},
 	{"the log's leader is stopped", func(r *run) { r.ofLeader(r.stopped) }},
 }
@@ -181,7 +181,7 @@ func (r *run) ofLeader(do func(p *process)) {
 	}
 }
 
-func (r *run) powerFails() {
+func (r *run) allAreKilled() {
 	var all []*process
 	all = append(all, r.nats.all...)
 	for _, one := range r.replicas {

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/alike-dev/alike/vfs"
@@ -192,16 +193,17 @@ type tracedFile struct {
 	vfs.File
 	fs    *TracedFS
 	path  string
-	wrote bool
+	wrote atomic.Bool // by any of the goroutines that write
 }
 
 // Close closes the file although it may fail.
 func (f *tracedFile) Close() error {
 	kind := "close"
-	if f.wrote {
+	wrote := f.wrote.Load()
+	if wrote {
 		kind = "close written"
 	}
-	failed := f.fs.do(kind, f.path, f.wrote)
+	failed := f.fs.do(kind, f.path, wrote)
 	f.fs.mu.Lock()
 	delete(f.fs.Files, f)
 	f.fs.mu.Unlock()
@@ -223,7 +225,7 @@ func (f *tracedFile) ReadAt(p []byte, at int64) (int, error) {
 }
 
 func (f *tracedFile) Write(p []byte) (int, error) {
-	f.wrote = true
+	f.wrote.Store(true)
 	if err := f.fs.do("write", f.path, true); err != nil {
 		n, _ := f.File.Write(p[:f.half(err, p)])
 		return n, err
@@ -232,7 +234,7 @@ func (f *tracedFile) Write(p []byte) (int, error) {
 }
 
 func (f *tracedFile) WriteAt(p []byte, at int64) (int, error) {
-	f.wrote = true
+	f.wrote.Store(true)
 	if err := f.fs.do("write", f.path, true); err != nil {
 		n, _ := f.File.WriteAt(p[:f.half(err, p)], at)
 		return n, err
