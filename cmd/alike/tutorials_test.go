@@ -4,72 +4,55 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/csv"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/zstd"
-
+	"github.com/alike-dev/alike/internal/shareddata"
 	"github.com/alike-dev/alike/internal/testsize"
 )
 
-// What a tutorial has its reader download is made of the shared data here.
-var tutorialData = map[string]func(t *testing.T, shared string){
-	"pages.md": func(t *testing.T, shared string) {
-		for line := range bytes.Lines(unpacked(t, filepath.Join(shared, "versioned_etcd", "docs.jsonl.zst"))) {
-			var page struct{ ID, Text string }
-			if err := json.Unmarshal(line, &page); err != nil {
-				t.Fatal(err)
-			}
-			path := filepath.Join("website", filepath.FromSlash(page.ID))
-			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			writeTutorial(t, path, []byte(page.Text))
+// tutorialData makes what a tutorial has its reader download, of the shared data: contents by path.
+var tutorialData = map[string]func(t *testing.T) map[string][]byte{
+	"pages.md": func(t *testing.T) map[string][]byte {
+		files := map[string][]byte{}
+		for _, page := range shareddata.Docs(t, 0, "versioned_etcd", "docs.jsonl.zst") {
+			files[filepath.Join("website", filepath.FromSlash(page.ID))] = []byte(page.Text)
 		}
+		return files
 	},
-	"people.md": func(t *testing.T, shared string) {
-		folder := filepath.Join(shared, "dedup_splink_fake1000")
-		rows, cluster := rowsOf(t, readTutorial(t, filepath.Join(folder, "table.csv"))), map[string]string{}
-		for _, pair := range rowsOf(t, readTutorial(t, filepath.Join(folder, "truth.csv")))[1:] {
-			if _, has := cluster[pair[0]]; !has { // pairs stand in the order of their records, and clusters are complete
-				cluster[pair[0]] = pair[0]
-			}
+	"people.md": func(t *testing.T) map[string][]byte {
+		rows, cluster := rowsOf(t, "dedup_splink_fake1000", "table.csv"), map[string]string{}
+		for _, pair := range rowsOf(t, "dedup_splink_fake1000", "truth.csv")[1:] {
+			cluster[pair[0]] = cmp.Or(cluster[pair[0]], pair[0]) // pairs stand in the order of their records, and clusters are complete
 			cluster[pair[1]] = cluster[pair[0]]
 		}
 		rows[0] = append(rows[0], "cluster")
 		for i, row := range rows[1:] {
-			c, has := cluster[row[0]]
-			if !has {
-				c = row[0]
-			}
-			rows[i+1] = append(row, c)
+			rows[i+1] = append(row, cmp.Or(cluster[row[0]], row[0]))
 		}
-		writeTutorial(t, "fake_1000.csv", csvOf(t, rows))
+		return map[string][]byte{"fake_1000.csv": csvOf(t, rows)}
 	},
-	"products.md": func(t *testing.T, shared string) {
-		folder := filepath.Join(shared, "er_abt_buy_full")
-		left := rowsOf(t, unpacked(t, filepath.Join(folder, "tableA.csv.zst")))
-		right := rowsOf(t, readTutorial(t, filepath.Join(folder, "tableB.csv")))
+	"products.md": func(t *testing.T) map[string][]byte {
 		thing := map[string]string{} // by the record of either table
-		for i, pair := range rowsOf(t, readTutorial(t, filepath.Join(folder, "truth.csv")))[1:] {
+		for i, pair := range rowsOf(t, "er_abt_buy_full", "truth.csv")[1:] {
 			id := cmp.Or(thing[pair[0]], thing[pair[1]], fmt.Sprint(i))
 			thing[pair[0]], thing[pair[1]] = id, id
 		}
-		for name, rows := range map[string][][]string{"AbtBuy_Abt.csv": left, "AbtBuy_Buy.csv": right} {
-			for i, row := range rows {
-				if id, has := thing[row[0]]; has && i > 0 {
-					row[0] = id
-				}
+		files := map[string][]byte{}
+		for name, of := range map[string]string{"AbtBuy_Abt.csv": "tableA.csv.zst", "AbtBuy_Buy.csv": "tableB.csv"} {
+			rows := rowsOf(t, "er_abt_buy_full", of)
+			for _, row := range rows {
+				row[0] = cmp.Or(thing[row[0]], row[0])
 			}
-			writeTutorial(t, name, csvOf(t, rows))
+			files[name] = csvOf(t, rows)
 		}
+		return files
 	},
 }
 
@@ -78,13 +61,6 @@ var tutorialData = map[string]func(t *testing.T, shared string){
 func TestTutorialsPrintWhatTheySay(t *testing.T) {
 	if testsize.Small() {
 		t.Skip("runs programs for a minute")
-	}
-	shared, err := filepath.Abs(filepath.Join("..", "..", "..", "shared", "data"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(shared); err != nil {
-		t.Skip("needs the shared data")
 	}
 	bash, err := exec.LookPath("bash")
 	if err != nil {
@@ -103,15 +79,24 @@ func TestTutorialsPrintWhatTheySay(t *testing.T) {
 		t.Skip(err)
 	}
 	for _, page := range pages {
-		typed := typedIn(string(readTutorial(t, page)))
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		typed := typedIn(string(text))
 		if len(typed) == 0 {
 			continue
 		}
 		t.Run(filepath.Base(page), func(t *testing.T) {
+			files := tutorialData[filepath.Base(page)](t)
 			t.Chdir(t.TempDir())
 			t.Setenv("XDG_CACHE_HOME", t.TempDir())
 			t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
-			tutorialData[filepath.Base(page)](t, shared)
+			for path, content := range files {
+				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, content, 0o600)); err != nil {
+					t.Fatal(err)
+				}
+			}
 			var script strings.Builder
 			for _, c := range typed {
 				fmt.Fprintf(&script, "%s\necho '@@'\n", c.command)
@@ -167,39 +152,10 @@ func says(want, got string) bool {
 	return regexp.MustCompile("(?s)^" + strings.Join(parts, ".*?") + "$").MatchString(plain(got))
 }
 
-func readTutorial(t *testing.T, path string) []byte {
+// rowsOf returns the rows of a table of the shared data.
+func rowsOf(t *testing.T, elem ...string) [][]string {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
-
-func writeTutorial(t *testing.T, path string, data []byte) {
-	t.Helper()
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func unpacked(t *testing.T, path string) []byte {
-	t.Helper()
-	decoder, err := zstd.NewReader(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer decoder.Close()
-	data, err := decoder.DecodeAll(readTutorial(t, path), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
-
-func rowsOf(t *testing.T, data []byte) [][]string {
-	t.Helper()
-	rows, err := csv.NewReader(bytes.NewReader(data)).ReadAll()
+	rows, err := csv.NewReader(shareddata.Open(t, elem...)).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +165,7 @@ func rowsOf(t *testing.T, data []byte) [][]string {
 func csvOf(t *testing.T, rows [][]string) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := csv.NewWriter(&b).WriteAll(slices.Clone(rows)); err != nil {
+	if err := csv.NewWriter(&b).WriteAll(rows); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
