@@ -4,15 +4,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/alike-dev/alike/internal/bucketurl"
 	"github.com/alike-dev/alike/internal/fault"
 )
-
-// isDeep tells whether a pattern has **, which stands for any number of folders.
-func isDeep(pattern string) bool { return strings.Contains(pattern, "**") }
 
 // deepGlob is a pattern with **.
 type deepGlob struct {
@@ -32,14 +29,8 @@ func (g deepGlob) has(path string) bool {
 	if err != nil {
 		return false
 	}
-	for rel = filepath.ToSlash(rel); ; rel = rel[:strings.LastIndexByte(rel, '/')] {
-		if ok, err := doublestar.Match(g.rest, rel); ok || err != nil {
-			return ok
-		}
-		if !strings.Contains(rel, "/") {
-			return false
-		}
-	}
+	_, ok := bucketurl.MatchDeep(g.rest, filepath.ToSlash(rel))
+	return ok
 }
 
 // addDeep adds the files that match a pattern with **. They are found by a walk through its folder, which tells of

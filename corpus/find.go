@@ -94,7 +94,7 @@ func (w *walk) add(input string) error {
 	}
 	paths := []string{input}
 	if _, err := os.Lstat(input); err != nil {
-		if isDeep(input) {
+		if bucketurl.IsDeep(input) {
 			return w.addDeep(input)
 		}
 		matches, gerr := filepath.Glob(input)

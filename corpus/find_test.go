@@ -72,6 +72,12 @@ func TestFind(t *testing.T) {
 			want:   []string{"d/a.md a.md text ", "d/x/a.md x/a.md text ", "d/x/y/b.md x/y/b.md text ", "d/x/z.md/c.txt x/z.md/c.txt text "},
 		},
 		{
+			name:   "a slash at the end of a pattern asks for what lies below folders",
+			tree:   []string{"d/x/a.md", "d/y/x/b.md", "d/z/x"},
+			inputs: []string{"d/**/x/"},
+			want:   []string{"d/x/a.md x/a.md text ", "d/y/x/b.md y/x/b.md text "},
+		},
+		{
 			name:   "a pattern takes nothing from the inputs after it",
 			tree:   []string{"d/x/a.md", "d/x/b.txt", "d/y/c.md"},
 			inputs: []string{"**/x/*.md", "d"},

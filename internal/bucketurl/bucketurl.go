@@ -148,8 +148,8 @@ func (u URL) Match(key string) (root string, ok bool) {
 	if !u.IsPattern() {
 		return folder, folder == "" || strings.HasPrefix(key, folder+"/")
 	}
-	if strings.Contains(folder, "**") {
-		return matchDeep(u.Key, key)
+	if IsDeep(folder) {
+		return MatchDeep(u.Key, key)
 	}
 	end := 0 // after as many path elements of the key as the pattern has
 	for range strings.Count(folder, "/") + 1 {
@@ -165,8 +165,12 @@ func (u URL) Match(key string) (root string, ok bool) {
 	return root, ok && err == nil && (root != key || folder == u.Key)
 }
 
-// matchDeep is Match for a pattern with **. The root is the shortest part of the key that matches.
-func matchDeep(pattern, key string) (root string, ok bool) {
+// IsDeep reports whether a pattern has **, which stands for any number of folders.
+func IsDeep(pattern string) bool { return strings.Contains(pattern, "**") }
+
+// MatchDeep is Match for a pattern with **, of keys or of paths with slashes. The root is the shortest part of the key that
+// matches. A pattern that ends in a slash names folders only.
+func MatchDeep(pattern, key string) (root string, ok bool) {
 	folder := strings.TrimSuffix(pattern, "/")
 	for end := 0; end < len(key); end++ {
 		if i := strings.IndexByte(key[end:], '/'); i >= 0 {
