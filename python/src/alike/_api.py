@@ -132,7 +132,6 @@ def dedup_mask(
     data: Any,
     *,
     against: Any = None,
-    index: Path | Index | None = None,
     text: Hashable | None = None,
     id: Hashable | None = None,
     progress: Wanted = None,

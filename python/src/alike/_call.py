@@ -178,7 +178,9 @@ class Call:
         """Do the same for rows that were written with ids, given the number of the row of each id."""
         kept = bytearray(count)
         with open(self._keep(inputs, flags), encoding="utf-8", newline="") as ids:
-            for (id,) in list(csv.reader(ids))[1:]:
+            rows = csv.reader(ids)
+            next(rows)
+            for (id,) in rows:
                 kept[numbers[id]] = 1
         return kept
 
