@@ -69,7 +69,7 @@ type Fitted struct {
 	Model       *Model
 	Probability []float64 // of each candidate
 	Calibrated  bool      // the model's scores are calibrated
-	ByKinds     bool      // the fit contradicted the kinds of pairs, and the model is that of the kinds: see checkKinds
+	ByKinds     bool      // the fit contradicted the kinds of pairs, and the model is that of the kinds: see followKinds
 	Disputed    bool      // nothing but this contradiction tells which of the two is right
 	Replaced    bool      // the model had numbers that are not finite, and is that of twins: see KeepFinite
 }
