@@ -126,12 +126,17 @@ func (c *cutter) fill(p []byte) (n int, err error) {
 	return n, c.ended(err)
 }
 
+// headerRead is how much of a table is read at least before its header is said not to end, whatever the size of blocks: a
+// header may be longer than a record.
+const headerRead = 64 << 10
+
 // header reads the header of a table: the blank lines at the start and the record after them. Bytes read beyond it
 // become the carry.
 func (c *cutter) header() ([]byte, error) {
-	buf := make([]byte, 0, min(c.f.o.BlockSize, 64<<10))
+	most := max(headerRead, c.f.o.MaxRecord+1)
+	buf := make([]byte, 0, min(c.f.o.BlockSize, headerRead))
 	for {
-		n, err := c.fill(buf[len(buf):cap(buf)])
+		n, err := c.fill(buf[len(buf):min(int64(cap(buf)), most)])
 		buf = buf[:len(buf)+n]
 		if err != nil && err != io.EOF {
 			return nil, c.damage(err)
@@ -148,7 +153,7 @@ func (c *cutter) header() ([]byte, error) {
 			c.carry, c.offset = append(c.carry, buf[n:]...), int64(n)
 			return buf[:n:n], nil
 		}
-		if c.eof || int64(len(buf)) > c.f.o.MaxRecord {
+		if c.eof || int64(len(buf)) == most {
 			return nil, &Problem{Path: c.f.src.Label(), Line: 1, Err: fault.Because(ErrMalformed, "the header does not end; correct it")}
 		}
 		buf = append(buf, 0)[:len(buf)]
