@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import random
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -39,6 +41,16 @@ def all_texts() -> list[str]:
     made[10] = 'quotes " and \\ back\\slashes,\r\nlines\u2028and \x00 controls, naïve, 東京都に行きました, 🙂 ' * 3
     made[300] = made[10].replace("naïve", "naive")
     return made
+
+
+@pytest.fixture(scope="session")
+def service() -> Iterator[str]:
+    """Run a server and return its address."""
+    process = subprocess.Popen([binary(), "serve", "--listen", "127.0.0.1:0"], stderr=subprocess.PIPE, encoding="utf-8")
+    assert process.stderr is not None
+    with process, process.stderr:
+        yield "http://" + json.loads(process.stderr.readline())["address"]
+        process.terminate()
 
 
 def command(*arguments: str | Path, status: int = 0) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -12,17 +10,6 @@ from typing import ClassVar
 import pytest
 
 from alike import client
-from alike._binary import binary
-
-
-@pytest.fixture(scope="module")
-def service() -> Iterator[str]:
-    """Run a server and return its address."""
-    process = subprocess.Popen([binary(), "serve", "--listen", "127.0.0.1:0"], stderr=subprocess.PIPE, encoding="utf-8")
-    assert process.stderr is not None
-    with process, process.stderr:
-        yield "http://" + json.loads(process.stderr.readline())["address"]
-        process.terminate()
 
 
 def test_a_collection_from_its_beginning_to_its_end(service: str) -> None:
