@@ -3,6 +3,7 @@ package index
 import (
 	"cmp"
 	"errors"
+	"iter"
 	"maps"
 	"slices"
 
@@ -72,19 +73,25 @@ type bound struct {
 	similar float64
 }
 
+// compareBounds puts the bound first that more documents may reach; of equal ones that of the earlier document.
+func compareBounds(a, b bound) int {
+	return cmp.Or(cmp.Compare(b.most, a.most), cmp.Compare(b.similar, a.similar), cmp.Compare(a.slot, b.slot))
+}
+
 // before tells whether a document of this bound could stand before one that was found.
 func (b *bound) before(n *Near) bool {
 	return cmp.Or(cmp.Compare(n.Contained(), b.most), cmp.Compare(n.Similarity, b.similar), cmp.Compare(b.slot, n.Slot)) < 0
 }
 
-// bounds returns the documents that may share a feature with the set, those that may share most first.
-func (s *Searcher) bounds(v *view, mine []uint64) (all []bound, err error) {
+// bounds yields the documents that may share a feature with the set, and some that have gone; those that may share most
+// first.
+func (s *Searcher) bounds(v *view, mine []uint64) (iter.Seq[bound], error) {
 	f := s.finder
 	if s.x.options.Containment != 1 {
-		for slot := range v.slots {
-			all = append(all, bound{slot, 1, 1})
-		}
-		return all, nil
+		return func(yield func(bound) bool) {
+			for slot := v.First; slot < v.Next && yield(bound{slot, 1, 1}); slot++ {
+			}
+		}, nil
 	}
 	f.keys = appendScaled(f.keys[:0], f.x.scaled, mine, 0)
 	full, err := f.collect(v, f.keys)
@@ -99,13 +106,14 @@ func (s *Searcher) bounds(v *view, mine []uint64) (all []bound, err error) {
 		return nil, err
 	}
 	if full == 0 && len(votes) <= fewCandidates {
+		var all []bound
 		for slot := range votes {
 			all = append(all, bound{slot, 1, 1})
 		}
 		slices.SortFunc(all, func(a, b bound) int {
 			return cmp.Or(cmp.Compare(votes[b.slot], votes[a.slot]), cmp.Compare(a.slot, b.slot))
 		})
-		return all, nil
+		return slices.Values(all), nil
 	}
 	return s.bySize(v, uint64(len(mine)), full, votes)
 }
@@ -139,67 +147,59 @@ func (s *Searcher) shareWithCopies(v *view, votes map[uint64]uint64) error {
 // fewCandidates is how many documents are read whatever they can have in common with the query.
 const fewCandidates = 256
 
-// bySize returns bounds that follow from sizes: a document may have, besides the features that it is known to share, all
-// of those with full buckets.
-func (s *Searcher) bySize(v *view, mine, full uint64, votes map[uint64]uint64) (all []bound, err error) {
-	if err := s.readSizes(v); err != nil {
+// bySize yields bounds that follow from sizes: a document may have, besides the features that it is known to share, all of
+// those with full buckets. Documents that are known to share none have one bound for each size, so that only the first of
+// them are looked at, however many there are.
+func (s *Searcher) bySize(v *view, mine, full uint64, votes map[uint64]uint64) (iter.Seq[bound], error) {
+	if err := s.sizes.read(s.finder, v); err != nil {
 		return nil, err
 	}
-	for slot := range v.slots {
-		size := uint64(s.sizes[slot-s.sizesFrom])
-		shared := min(votes[slot]+full, size, mine)
-		if shared > 0 {
-			all = append(all, bound{slot, float64(shared) / float64(min(size, mine)), measure.Jaccard.Similarity(shared, mine, size)})
+	limit := func(slot, size, known uint64) bound {
+		shared := min(known+full, size, mine)
+		return bound{slot, float64(shared) / float64(max(1, min(size, mine))), measure.Jaccard.Similarity(shared, mine, size)}
+	}
+	var known []bound
+	for slot, n := range votes {
+		known = append(known, limit(slot, s.sizes.of(slot), n))
+	}
+	slices.SortFunc(known, compareBounds)
+	var unknown []bound // the first document of each size
+	if full > 0 {
+		for size, slots := range s.sizes.slots() {
+			unknown = append(unknown, limit(slots[0], uint64(size), 0))
 		}
 	}
-	slices.SortFunc(all, func(a, b bound) int {
-		return cmp.Or(cmp.Compare(b.most, a.most), cmp.Compare(b.similar, a.similar), cmp.Compare(a.slot, b.slot))
-	})
-	return all, nil
-}
-
-// Sizes are the numbers of features of documents, by slot from From on; 0 of those that have gone.
-type Sizes struct {
-	From uint64
-	Of   []uint32
-}
-
-// Sizes returns the sizes of all documents, for UseSizes of another searcher of this index, at any later time. It reads
-// the documents whose sizes are not known yet.
-func (s *Searcher) Sizes() (Sizes, error) {
-	err := s.readSizes(s.x.view.Load())
-	return Sizes{s.sizesFrom, s.sizes}, err
-}
-
-// UseSizes saves Neighbours from reading documents for their sizes.
-func (s *Searcher) UseSizes(known Sizes) { s.sizesFrom, s.sizes = known.From, known.Of }
-
-// readSizes completes s.sizes: of each slot from sizesFrom on, the number of features of its document, 0 if it has gone.
-func (s *Searcher) readSizes(v *view) error {
-	if s.sizes == nil {
-		s.sizesFrom = v.First
-	}
-	read := s.finder.read(v)
-	for slot := s.sizesFrom + uint64(len(s.sizes)); slot < v.Next; slot++ {
-		size := 0
-		if v.has(slot) {
-			r, err := read(slot)
-			if err == nil {
-				size = len(s.finder.setOf(r))
-			} else if !errors.Is(err, errGone) {
-				return err
+	slices.SortFunc(unknown, compareBounds)
+	return func(yield func(bound) bool) {
+		for _, first := range unknown {
+			for _, first.slot = range s.sizes.slots()[uint32(s.sizes.of(first.slot))] {
+				for len(known) > 0 && compareBounds(known[0], first) < 0 {
+					if !yield(known[0]) {
+						return
+					}
+					known = known[1:]
+				}
+				if votes[first.slot] == 0 && !yield(first) {
+					return
+				}
 			}
 		}
-		s.sizes = append(s.sizes, uint32(size))
-	}
-	return nil
+		for _, b := range known {
+			if !yield(b) {
+				return
+			}
+		}
+	}, nil
 }
 
 // best returns the nearest documents by their sets, reading one after the other until no other can be nearer.
-func (s *Searcher) best(v *view, mine []uint64, bounds []bound, o SearchOptions) (found []Near, err error) {
+func (s *Searcher) best(v *view, mine []uint64, bounds iter.Seq[bound], o SearchOptions) (found []Near, err error) {
 	read := s.finder.read(v)
-	for _, b := range bounds {
+	for b := range bounds {
 		if o.Top > 0 && len(found) == o.Top && !b.before(&found[o.Top-1]) {
+			break // as the bounds that follow are no larger
+		}
+		if !v.has(b.slot) {
 			continue
 		}
 		wanted, err := accepted(o.Accepts, b.slot, read)

@@ -51,6 +51,7 @@ func TestNeighboursAreThoseOfComparingAll(t *testing.T) {
 		"features, not texts": {Recipe: r, Containment: 1, BucketCap: 8, Keep: KeepFeatures},
 		"some features":       {Recipe: r, Containment: 5},
 		"none":                {Recipe: r},
+		"window":              {Recipe: r, Containment: 1, BucketCap: 4, Window: Window{Docs: 50}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(9, uint64(len(name))))
@@ -68,6 +69,29 @@ func TestNeighboursAreThoseOfComparingAll(t *testing.T) {
 				known[id] = slices.Clone(sets.AppendSet(nil, []byte(text)))
 			}
 			word := func() string { return fmt.Sprint("w", random.IntN(400)) }
+			s := x.NewSearcher() // one, while documents come and go
+			ask := func() {
+				for range 30 {
+					words := strings.Fields(texts[random.IntN(len(texts))])
+					if len(words) > 4 && random.IntN(2) == 0 {
+						words = words[random.IntN(3) : 3+random.IntN(len(words)-3)]
+					}
+					if random.IntN(2) == 0 {
+						words = append(words, strings.Fields("a phrase that many of them have")...)
+					}
+					query := []byte(strings.Join(words, " "))
+					mine := slices.Clone(sets.AppendSet(nil, query))
+					for _, top := range []int{1, 5, 1000} {
+						got, err := s.Neighbours(query, SearchOptions{Top: top})
+						if err != nil {
+							t.Fatal(err)
+						}
+						if want := nearestByAll(t, x, known, mine, top); !slices.Equal(nearLines(got), want) {
+							t.Fatalf("%q, top %d:\n%s\nwant\n%s", query, top, strings.Join(nearLines(got), "\n"), strings.Join(want, "\n"))
+						}
+					}
+				}
+			}
 			for i := range 120 {
 				var words []string
 				switch i % 6 {
@@ -89,26 +113,8 @@ func TestNeighboursAreThoseOfComparingAll(t *testing.T) {
 				if i%17 == 16 {
 					add(fmt.Sprint("d", random.IntN(i)), texts[random.IntN(len(texts))]+" "+word()) // in place of another one
 				}
-			}
-			s := x.NewSearcher()
-			for range 60 {
-				words := strings.Fields(texts[random.IntN(len(texts))])
-				if len(words) > 4 && random.IntN(2) == 0 {
-					words = words[random.IntN(3) : 3+random.IntN(len(words)-3)]
-				}
-				if random.IntN(2) == 0 {
-					words = append(words, strings.Fields("a phrase that many of them have")...)
-				}
-				query := []byte(strings.Join(words, " "))
-				mine := slices.Clone(sets.AppendSet(nil, query))
-				for _, top := range []int{1, 5, 1000} {
-					got, err := s.Neighbours(query, SearchOptions{Top: top})
-					if err != nil {
-						t.Fatal(err)
-					}
-					if want := nearestByAll(t, x, known, mine, top); !slices.Equal(nearLines(got), want) {
-						t.Fatalf("%q, top %d:\n%s\nwant\n%s", query, top, strings.Join(nearLines(got), "\n"), strings.Join(want, "\n"))
-					}
+				if i%40 == 39 {
+					ask()
 				}
 			}
 		})

@@ -58,9 +58,7 @@ type Searcher struct {
 	shingle   int
 	keys      []uint64
 	words     []uint32
-
-	sizes     []uint32 // see readSizes
-	sizesFrom uint64   // slot of the first of them
+	sizes     sizes
 }
 
 // NewSearcher returns a searcher.
