@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alike-dev/alike/corpus/internal/patience"
 	"github.com/alike-dev/alike/corpus/internal/ranges"
 	"github.com/alike-dev/alike/internal/fault"
 )
@@ -150,7 +151,7 @@ func (r *memReader) Close() error {
 
 // impatient makes waiting short for a test.
 func impatient(t *testing.T) {
-	usual := ranges.Usual
-	t.Cleanup(func() { ranges.Usual = usual })
-	ranges.Usual.Pause, ranges.Usual.Longest = time.Microsecond, time.Microsecond
+	usual, idle := patience.Usual, ranges.Idle
+	t.Cleanup(func() { patience.Usual, ranges.Idle = usual, idle })
+	patience.Usual.Pause, patience.Usual.Longest = time.Microsecond, time.Microsecond
 }

@@ -15,6 +15,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/alike-dev/alike/corpus/internal/patience"
 	"github.com/alike-dev/alike/corpus/internal/ranges"
 	"github.com/alike-dev/alike/internal/fault"
 )
@@ -42,7 +43,7 @@ func TestObjectIsReadWholeWhateverBreaks(t *testing.T) {
 		data := noise(rapid.IntRange(0, 1<<20).Draw(t, "size"))
 		b := newMemBucket()
 		b.put("k", data)
-		breaks := rapid.SliceOfN(rapid.IntRange(0, ranges.Usual.Tries-1), 7, 7).Draw(t, "breaks of a range")
+		breaks := rapid.SliceOfN(rapid.IntRange(0, patience.Usual.Tries-1), 7, 7).Draw(t, "breaks of a range")
 		broken := map[int64]int{} // by the end of the range, which stays when it is continued
 		b.fault = func(request int, offset, length int64) (int64, error) {
 			end := offset + length
@@ -123,7 +124,7 @@ func broken(t *testing.T, name string, c Compression, fault func(b *memBucket) e
 
 func TestObjectThatBreaksOffGivesItsRecordsAndOneErrorWithAWayOut(t *testing.T) {
 	impatient(t)
-	ranges.Usual.Idle = 20 * time.Millisecond
+	ranges.Idle = 20 * time.Millisecond
 	for name, tt := range map[string]struct {
 		fault error
 		kind  error

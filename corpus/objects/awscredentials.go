@@ -208,7 +208,7 @@ type awsRole struct {
 
 // Retrieve gets new credentials.
 func (a *awsRole) Retrieve(ctx context.Context) (found aws.Credentials, err error) {
-	err = usualPatience.retry(ctx, requestTimeout, func(ctx context.Context) error {
+	err = retry(ctx, requestTimeout, func(ctx context.Context) error {
 		found, err = a.ask(ctx)
 		return err
 	})

@@ -7,12 +7,13 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/corpus/internal/patience"
 	"github.com/alike-dev/alike/corpus/objects/internal/buckettest"
 	"github.com/alike-dev/alike/internal/bucketserver"
 )
 
 func TestMain(m *testing.M) {
-	usualPatience.pause = time.Microsecond
+	patience.Usual.Pause, patience.Usual.Longest = time.Microsecond, time.Millisecond
 	goleak.VerifyTestMain(m)
 }
 

@@ -41,7 +41,6 @@ type gsBucket struct {
 	server string
 	name   string
 	chunk  int // bytes of a stream sent at once
-	patience
 }
 
 // openGS opens the bucket that a URL names.
@@ -55,7 +54,7 @@ func openGS(ctx context.Context, u *url.URL) (*gsBucket, error) {
 	for name := range q {
 		return nil, fault.Caused(fs.ErrInvalid, nil, "unknown setting %q in the URL; there is only anonymous", name)
 	}
-	b := &gsBucket{server: gsServer, name: u.Host, chunk: gsChunk, patience: usualPatience}
+	b := &gsBucket{server: gsServer, name: u.Host, chunk: gsChunk}
 	if emulator := os.Getenv("STORAGE_EMULATOR_HOST"); emulator != "" {
 		if !strings.Contains(emulator, "://") {
 			emulator = "http://" + emulator
@@ -144,7 +143,7 @@ func (b *gsBucket) Remove(ctx context.Context, key string) error {
 // call makes a request that may be repeated, and decodes its answer into answer unless
 // answer is nil.
 func (b *gsBucket) call(ctx context.Context, method, url string, answer any) error {
-	return b.retry(ctx, requestTimeout, func(ctx context.Context) error {
+	return retry(ctx, requestTimeout, func(ctx context.Context) error {
 		r, err := b.do(ctx, method, url, nil, nil)
 		if err != nil {
 			return err

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/corpus/internal/patience"
 	"github.com/alike-dev/alike/internal/fault"
 )
 
@@ -22,7 +23,7 @@ import (
 // does not exist until the last byte has arrived; an unfinished upload disappears after a
 // week, or by a DELETE.
 
-// gsPutTries is how many PUTs in a row may fail without delivering a byte.
+// gsPutTries is how many PUTs in a row may succeed without delivering a byte.
 const gsPutTries = 6
 
 // gsUpload is one resumable upload.
@@ -35,7 +36,7 @@ type gsUpload struct {
 func (b *gsBucket) begin(ctx context.Context, key string) (*gsUpload, error) {
 	query := url.Values{"uploadType": {"resumable"}, "name": {key}}
 	u := &gsUpload{b: b}
-	err := b.retry(ctx, requestTimeout, func(ctx context.Context) error {
+	err := retry(ctx, requestTimeout, func(ctx context.Context) error {
 		r, err := b.do(ctx, http.MethodPost, b.server+"/upload/storage/v1/b/"+url.PathEscape(b.name)+"/o?"+query.Encode(),
 			http.Header{"X-Upload-Content-Type": {contentType}, "Content-Length": {"0"}}, nil)
 		if err != nil {
@@ -56,8 +57,7 @@ func (b *gsBucket) begin(ctx context.Context, key string) (*gsUpload, error) {
 // send sends the bytes of r from u.at to end. total is the size of the object, or -1 when
 // it is not known yet.
 func (u *gsUpload) send(ctx context.Context, r io.ReaderAt, end, total int64) error {
-	var last error
-	for failed := 0; failed < gsPutTries; failed++ {
+	for try, without := 1, 0; without < gsPutTries; try++ {
 		before := u.at
 		done, err := u.put(ctx, io.NewSectionReader(r, before, end-before), end, total)
 		if err == nil && (done || total < 0 && u.at == end) {
@@ -67,22 +67,20 @@ func (u *gsUpload) send(ctx context.Context, r io.ReaderAt, end, total int64) er
 			if ctx.Err() != nil || !errors.Is(err, corpus.ErrUnavailable) {
 				return err
 			}
-			last = err
-			if err := u.b.wait(ctx, failed+1, err); err != nil {
+			if err := patience.Usual.Wait(ctx, try, err); err != nil {
 				return err
 			}
 			if done, err = u.ask(ctx, total); err != nil || done || total < 0 && u.at == end {
 				return err
 			}
+		} else {
+			without++
 		}
 		if u.at > before {
-			failed = -1
+			try, without = 0, 0
 		}
 	}
-	if last == nil {
-		last = fault.Caused(corpus.ErrUnavailable, nil, "the server accepts no more bytes; try again later")
-	}
-	return last
+	return fault.Caused(corpus.ErrUnavailable, nil, "the server accepts no more bytes; try again later")
 }
 
 // put makes one PUT. done: the object is complete.
@@ -106,7 +104,7 @@ func (u *gsUpload) ask(ctx context.Context, total int64) (done bool, err error) 
 	if total >= 0 {
 		size = strconv.FormatInt(total, 10)
 	}
-	err = u.b.retry(ctx, requestTimeout, func(ctx context.Context) error {
+	err = retry(ctx, requestTimeout, func(ctx context.Context) error {
 		var err error
 		done, err = u.request(ctx, http.Header{"Content-Range": {"bytes */" + size}, "Content-Length": {"0"}}, nil)
 		return err

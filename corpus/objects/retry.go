@@ -3,12 +3,12 @@ package objects
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"time"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/corpus/internal/patience"
 	"github.com/alike-dev/alike/internal/fault"
 )
 
@@ -16,18 +16,9 @@ import (
 // so that all stores are treated in the same way. Requests for the bytes of an object are
 // the exception: package corpus repeats those from where they broke.
 
-// patience is how often a request is made, and the pause before the second try, which
-// doubles up to longest.
-type patience struct {
-	tries          int
-	pause, longest time.Duration
-}
-
-var usualPatience = patience{tries: 5, pause: 500 * time.Millisecond, longest: 5 * time.Second}
-
 // retry makes a request until it succeeds, fails for good or has been tried often enough.
 // limit bounds the time of one try; 0: no limit.
-func (p patience) retry(ctx context.Context, limit time.Duration, request func(context.Context) error) error {
+func retry(ctx context.Context, limit time.Duration, request func(context.Context) error) error {
 	for try := 1; ; try++ {
 		err := once(ctx, limit, request)
 		switch {
@@ -35,10 +26,10 @@ func (p patience) retry(ctx context.Context, limit time.Duration, request func(c
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case try == p.tries || !errors.Is(err, corpus.ErrUnavailable):
+		case !errors.Is(err, corpus.ErrUnavailable):
 			return err
 		}
-		if err := p.wait(ctx, try, err); err != nil {
+		if err := patience.Usual.Wait(ctx, try, err); err != nil {
 			return err
 		}
 	}
@@ -55,27 +46,6 @@ func once(ctx context.Context, limit time.Duration, request func(context.Context
 		return fault.Caused(corpus.ErrUnavailable, err, "no answer within %v; check the network and the endpoint", limit)
 	}
 	return err
-}
-
-// wait waits after the failure err of a try, which counts from 1: as long as the server
-// asks for, or otherwise a random time around the pause, so that many clients do not
-// return at once. It returns the error of the context if that ends earlier.
-func (p patience) wait(ctx context.Context, try int, err error) error {
-	pause := p.longest
-	if try < 16 {
-		pause = min(p.pause<<(try-1), p.longest)
-	}
-	pause = pause/2 + rand.N(pause/2+1)
-	var of *postponed
-	if errors.As(err, &of) {
-		pause = max(pause, of.after)
-	}
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(pause):
-		return nil
-	}
 }
 
 // isPassing reports whether a status stands for a temporary state of the server.

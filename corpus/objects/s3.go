@@ -23,7 +23,6 @@ type s3Bucket struct {
 	signer      *v4.Signer
 	credentials aws.CredentialsProvider // nil: requests are not signed
 	checksum    bool                    // the server stores a checksum with an object
-	patience
 
 	filePart, streamPart int // bytes of a part of an upload
 }
@@ -53,7 +52,7 @@ func openS3(ctx context.Context, u *url.URL) (*s3Bucket, error) {
 	b := &s3Bucket{
 		client: &http.Client{Transport: transport, CheckRedirect: stay}, address: address, region: s.region,
 		signer:      v4.NewSigner(func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true }), // url has escaped it
-		credentials: credentials, checksum: s.checksum, patience: usualPatience,
+		credentials: credentials, checksum: s.checksum,
 		filePart: s3FilePart, streamPart: s3StreamPart,
 	}
 	return b, nil

@@ -28,7 +28,7 @@ func (b *s3Bucket) List(ctx context.Context, prefix string, each func(corpus.Obj
 			}
 			NextContinuationToken string
 		}
-		err := b.retry(ctx, requestTimeout, func(ctx context.Context) error {
+		err := retry(ctx, requestTimeout, func(ctx context.Context) error {
 			page.Contents, page.NextContinuationToken = nil, ""
 			_, err := b.call(ctx, &s3Request{method: http.MethodGet, query: query}, &page)
 			return err
@@ -49,7 +49,7 @@ func (b *s3Bucket) List(ctx context.Context, prefix string, each func(corpus.Obj
 }
 
 func (b *s3Bucket) Stat(ctx context.Context, key string) (o corpus.Object, err error) {
-	err = b.retry(ctx, requestTimeout, func(ctx context.Context) error {
+	err = retry(ctx, requestTimeout, func(ctx context.Context) error {
 		r, err := b.do(ctx, &s3Request{method: http.MethodHead, key: key})
 		if err != nil {
 			return err
@@ -105,7 +105,7 @@ func checkAnswer(r *http.Response, o corpus.Object, offset int64) error {
 }
 
 func (b *s3Bucket) Remove(ctx context.Context, key string) error {
-	return b.retry(ctx, requestTimeout, func(ctx context.Context) error {
+	return retry(ctx, requestTimeout, func(ctx context.Context) error {
 		_, err := b.call(ctx, &s3Request{method: http.MethodDelete, key: key}, nil)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil

@@ -180,7 +180,7 @@ func explainS3(told *s3Error) error {
 		}
 		return fault.Caused(fs.ErrInvalid, told, "the bucket is in another region; set AWS_REGION to %s", region)
 	case code == "RequestTimeTooSkewed":
-		return refused(told, "the clock of this machine is wrong", header)
+		return fault.Caused(corpus.ErrUnavailable, told, "the server refuses (the clock of this machine is wrong); try again later")
 	case isPassing(status):
 		if code == "" || told.Message == "" {
 			return refused(told, fmt.Sprintf("status %d %s", status, http.StatusText(status)), header)
@@ -195,5 +195,5 @@ func explainS3(told *s3Error) error {
 	case status == http.StatusNotFound:
 		return fault.Caused(fs.ErrNotExist, told, "no such object; check the name")
 	}
-	return refused(told, cmp.Or(code, fmt.Sprintf("status %d", status))+": "+told.Message, header)
+	return fault.Caused(corpus.ErrUnavailable, told, "the server refuses (%s: %s); try again later", cmp.Or(code, fmt.Sprintf("status %d", status)), told.Message)
 }

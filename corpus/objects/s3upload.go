@@ -62,7 +62,7 @@ func (b *s3Bucket) Upload(ctx context.Context, key string, r io.ReaderAt, size i
 
 // put makes an object in one request.
 func (b *s3Bucket) put(ctx context.Context, key string, r io.ReaderAt, size int64) error {
-	return b.retry(ctx, 0, func(ctx context.Context) error {
+	return retry(ctx, 0, func(ctx context.Context) error {
 		_, err := b.call(ctx, &s3Request{method: http.MethodPut, key: key, header: http.Header{"Content-Type": {contentType}},
 			body: io.NewSectionReader(r, 0, size)}, nil)
 		return err
@@ -94,7 +94,7 @@ func (b *s3Bucket) begin(ctx context.Context, key string) (*s3Parts, error) {
 		header["X-Amz-Checksum-Algorithm"] = []string{"SHA256"}
 	}
 	var begun struct{ UploadId string }
-	err := b.retry(ctx, requestTimeout, func(ctx context.Context) error {
+	err := retry(ctx, requestTimeout, func(ctx context.Context) error {
 		_, err := b.call(ctx, &s3Request{method: http.MethodPost, key: key, query: url.Values{"uploads": {""}}, header: header}, &begun)
 		return err
 	})
@@ -108,7 +108,7 @@ func (m *s3Parts) send(ctx context.Context, number int, r io.ReaderAt, start, si
 		query: url.Values{"partNumber": {strconv.Itoa(number)}, "uploadId": {m.id}},
 	}
 	var header http.Header
-	err := m.b.retry(ctx, 0, func(ctx context.Context) (err error) {
+	err := retry(ctx, 0, func(ctx context.Context) (err error) {
 		header, err = m.b.call(ctx, q, nil)
 		return err
 	})
@@ -133,7 +133,7 @@ func (m *s3Parts) complete(ctx context.Context) error {
 		return err
 	}
 	tries := 0
-	err = m.b.retry(ctx, 0, func(ctx context.Context) error {
+	err = retry(ctx, 0, func(ctx context.Context) error {
 		tries++
 		_, err := m.b.call(ctx, &s3Request{
 			method: http.MethodPost, key: m.key, query: url.Values{"uploadId": {m.id}},

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"sync"
 	"time"
 
+	"github.com/alike-dev/alike/corpus/internal/patience"
 	"github.com/alike-dev/alike/internal/fault"
 )
 
@@ -34,15 +34,8 @@ const (
 	firstRange       = 256 << 10
 )
 
-// Patience is how long to wait for a request, and how often to repeat it.
-type Patience struct {
-	Tries          int           // requests in a row without a byte
-	Pause, Longest time.Duration // before the second try, doubling up to Longest
-	Idle           time.Duration // time without a byte after which a request is given up
-}
-
-// Usual is the patience for all objects.
-var Usual = Patience{Tries: 8, Pause: 200 * time.Millisecond, Longest: 5 * time.Second, Idle: 30 * time.Second}
+// Idle is the time without a byte after which a request is given up.
+var Idle = 30 * time.Second
 
 // An Object is the object to read. It is safe for concurrent use if its function is.
 type Object struct {
@@ -55,11 +48,10 @@ type Object struct {
 
 var errIdle = errors.New("no data for too long")
 
-// Fetch fills buf with the bytes from offset on. It continues broken requests as Usual
-// says. The error is a *fault.Unread.
+// Fetch fills buf with the bytes from offset on. It continues broken requests. The error is a
+// *fault.Unread.
 func (f *Object) Fetch(ctx context.Context, offset int64, buf []byte) error {
-	have, pause, p := 0, Usual.Pause, Usual
-	for try := 1; ; try++ {
+	for have, try := 0, 1; ; try++ {
 		n, err := f.request(ctx, offset+int64(have), buf[have:])
 		have += n
 		switch {
@@ -70,27 +62,17 @@ func (f *Object) Fetch(ctx context.Context, offset int64, buf []byte) error {
 		case isFinal(err):
 			return &fault.Unread{Err: err}
 		case n > 0: // progress was made
-			try, pause = 1, p.Pause
-		case try == p.Tries:
-			return &fault.Unread{Err: fault.Caused(fault.ErrUnavailable, err,
-				"the object storage does not deliver (%v; tried %d times); check the network and run again", err, p.Tries)}
+			try = 1
 		}
-		select {
-		case <-ctx.Done():
+		if patience.Usual.Wait(ctx, try, err) == nil {
+			continue
+		}
+		if ctx.Err() != nil {
 			return &fault.Unread{Err: ctx.Err()}
-		case <-time.After(max(pause/2+rand.N(pause/2+1), askedPause(err))):
 		}
-		pause = min(2*pause, p.Longest)
+		return &fault.Unread{Err: fault.Caused(fault.ErrUnavailable, err,
+			"the object storage does not deliver (%v; tried %d times); check the network and run again", err, try)}
 	}
-}
-
-// askedPause returns how long an error says that the server asks to wait.
-func askedPause(err error) time.Duration {
-	var asks interface{ RetryAfter() time.Duration }
-	if errors.As(err, &asks) {
-		return asks.RetryAfter()
-	}
-	return 0
 }
 
 // isFinal reports whether another try would return the same error.
@@ -104,7 +86,7 @@ func isFinal(err error) bool {
 func (f *Object) request(ctx context.Context, offset int64, buf []byte) (have int, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	watch := time.AfterFunc(Usual.Idle, func() { cancel(errIdle) })
+	watch := time.AfterFunc(Idle, func() { cancel(errIdle) })
 	defer watch.Stop()
 	body, err := f.Open(ctx, offset, int64(len(buf)))
 	if err == nil {
@@ -115,7 +97,7 @@ func (f *Object) request(ctx context.Context, offset int64, buf []byte) (have in
 		n, err = body.Read(buf[have:])
 		if n > 0 {
 			have += n
-			watch.Reset(Usual.Idle)
+			watch.Reset(Idle)
 		}
 	}
 	if err == io.EOF {
