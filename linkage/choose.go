@@ -62,6 +62,7 @@ func chooseColumns(ctx context.Context, c *Config, left, right *source, result *
 	if err != nil {
 		return err
 	}
+	c.foundSources = len(c.Sources) == 0
 	result.Unused, c.Sources = append(result.Unused, chosen.Unused...), chosen.Sources
 	for _, column := range chosen.Columns {
 		result.Columns = append(result.Columns, Column{Field: Field{column.Left, column.Right, 1, column.Kind}})

@@ -68,6 +68,8 @@ type Config struct {
 	OnSkip func(*corpus.Problem) // called for each record that was not read
 
 	limits limits
+	// foundSources says that Sources were found, and not named by the user.
+	foundSources bool
 }
 
 // NoSource is the only one of Config.Sources of a table that has no sources, or whose sources may have a thing twice.

@@ -145,7 +145,7 @@ func (c *Config) complement(o *judge.Options, f *find.Finder, r *Result) {
 		o.Base = c.Model.base()
 	}
 	if len(c.Sources) > 0 && !c.noSources() {
-		o.Sources = columns.NewSources(f.Left, f.Right, f.Kept, c.Sources)
+		o.Sources, o.Told = columns.NewSources(f.Left, f.Right, f.Kept, c.Sources), !c.foundSources
 	}
 	for _, column := range r.Columns {
 		o.Names = append(o.Names, column.Right)

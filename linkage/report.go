@@ -127,7 +127,7 @@ func (r *Report) Estimates() string {
 	}
 	if r.Disputed {
 		return "likely right and likely found: not known, because the data show two notions of what is the same thing, such as a " +
-			"person and a household; labels, or a column that names the source of a record, would tell"
+			"person and a household or a visit; labels, or a column that names the source of a record, would tell"
 	}
 	text := fmt.Sprintf("likely right: %s of the links; likely found: %s of the matches", shown(r.ExpectedPrecision), shown(r.ExpectedRecall))
 	if !Tells(r.ExpectedPrecision) || !Tells(r.ExpectedRecall) {

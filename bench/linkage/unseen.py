@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Tables of more kinds: python3 unseen.py KIND OUT_DIR SEED writes table.csv, or tableA.csv and tableB.csv, and truth.csv.
+"""Tables of more kinds: python3 unseen.py KIND OUT_DIR SEED [once] writes table.csv, or tableA.csv and tableB.csv, and truth.csv.
+
+With once nothing is there twice: one record of each entity is left, in one of two tables, and any link would be wrong.
 
 KIND is one of payments, parish, companies, sensors, offers, visits, loans, airports, voters, coins, contracts. Names are
 made of syllables, so that tables of two seeds share hardly a value. What is one entity stands at the head of each function.
@@ -12,6 +14,7 @@ import sys
 from pathlib import Path
 
 kind, out, rng = sys.argv[1], Path(sys.argv[2]), random.Random(sys.argv[1] + sys.argv[3])
+once = sys.argv[4:] == ["once"]
 out.mkdir(parents=True, exist_ok=True)
 BEGIN, MIDDLE = "b d f g h j k l m n p r s t v w br gr kl st tr sch".split(), "a e i o u ai au".split()
 SYLLABLES = [b + m + e for b in BEGIN for m in MIDDLE for e in ("", "n", "r", "s", "l", "nd")]
@@ -57,6 +60,10 @@ def two(head_a, a, head_b, b):
     """a and b are lists of (entity, values); the truth has a pair for each entity in both."""
     rng.shuffle(a)
     rng.shuffle(b)
+    if once:
+        in_a, in_b = {e for e, _ in a}, {e for e, _ in b}
+        in_one = {e: rng.random() < 0.5 for e in sorted(in_a & in_b)}
+        a, b = [r for r in a if in_one.get(r[0], True)], [r for r in b if not in_one.get(r[0], False)]
     in_a, in_b = {e: f"a{i}" for i, (e, _) in enumerate(a)}, {e: f"b{i}" for i, (e, _) in enumerate(b)}
     write("tableA.csv", [["id", *head_a], *([in_a[e], *v] for e, v in a)])
     write("tableB.csv", [["id", *head_b], *([in_b[e], *v] for e, v in b)])
@@ -65,6 +72,8 @@ def two(head_a, a, head_b, b):
 
 def one(head, rows):
     rng.shuffle(rows)
+    if once:
+        rows = list({e: (e, v) for e, v in rows}.values())
     write("table.csv", [["id", *head], *([i, *v] for i, (_, v) in enumerate(rows))])
     write("truth.csv", [["id", "entity"], *([i, e] for i, (e, _) in enumerate(rows))])
 

@@ -52,6 +52,7 @@ type learnedModel struct {
 	Calibrated bool
 	ByKinds    bool // the evidence of columns is not shared
 	Disputed   bool
+	Differing  []int
 }
 
 // learned takes the model that an earlier process has noted, or else calls learn and notes the result.
@@ -74,7 +75,7 @@ func (e *Examiner) learned(kind string, learn func() error) error {
 		if m.ByKinds {
 			shares = slices.Repeat([]float64{1}, len(shares))
 		}
-		f := &model.Fitted{Model: model.NewModel(e.Sample, shares), Probability: probability, Calibrated: m.Calibrated, ByKinds: m.ByKinds, Disputed: m.Disputed}
+		f := &model.Fitted{Model: model.NewModel(e.Sample, shares), Probability: probability, Calibrated: m.Calibrated, ByKinds: m.ByKinds, Disputed: m.Disputed, Differing: m.Differing}
 		f.Model.Prior, f.Model.Evidence = m.Prior, m.Evidence
 		f.KeepFinite(e.Sample) // shares are not in the note
 		e.takeFitted(f)
@@ -86,7 +87,7 @@ func (e *Examiner) learned(kind string, learn func() error) error {
 	if e.finder.Steps.Log == nil {
 		return nil
 	}
-	m = learnedModel{Prior: e.Model.Prior, Evidence: e.Model.Evidence, Calibrated: e.calibrated, ByKinds: e.byKinds, Disputed: e.Disputed}
+	m = learnedModel{Prior: e.Model.Prior, Evidence: e.Model.Evidence, Calibrated: e.calibrated, ByKinds: e.byKinds, Disputed: e.Disputed, Differing: e.differing}
 	if m.Sample, err = e.finder.Steps.Write("sample", e.Sample, 0, e.Sampled); err != nil {
 		return err
 	}

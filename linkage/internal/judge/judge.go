@@ -25,6 +25,7 @@ type Options struct {
 	Own        int               // about how many records of a table are searched for in their own table
 	Strangers  uint64            // most pairs of records from which correlations of columns are estimated
 	Sources    *columns.Sources  // of the only table; nil: there are none
+	Told       bool              // the user says so
 	Names      []string          // of the columns, for notes
 	Tell       func(note string) // adds to the notes of the report
 }
@@ -47,8 +48,9 @@ type Examiner struct {
 	items  *find.Vocabulary // of two tables with many records; else nil
 	own    [2]*ownPairs     // similar records within either table; nil: not looked for yet
 
-	byKinds    bool // the model was made from the kinds of pairs
-	calibrated bool // the model's scores are calibrated, see scoreCounts.calibrate
+	byKinds    bool  // the model was made from the kinds of pairs
+	calibrated bool  // the model's scores are calibrated, see scoreCounts.calibrate
+	differing  []int // see model.Fitted
 
 	Matchers    []*compare.Matcher // one for each goroutine
 	Shifts      []closeness.Shift  // of each column, between the tables; nil: there are none

@@ -3,6 +3,7 @@ package judge
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 
 	"github.com/alike-dev/alike/linkage/internal/compare"
@@ -21,7 +22,7 @@ func (e *Examiner) surroundings(ctx context.Context, c *compare.Comparison, with
 	if !model.HasSurroundings(c) {
 		return nil, nil
 	}
-	s := &model.Surroundings{}
+	s := &model.Surroundings{Told: e.Told, Naming: math.Log(float64(e.Left.Rows()))}
 	if err := e.randomAgreement(ctx, s); err != nil {
 		return nil, err
 	}
@@ -66,6 +67,8 @@ func (e *Examiner) randomAgreement(ctx context.Context, s *model.Surroundings) e
 	for p := range compare.Strangers([2]int{e.Left.Rows(), e.rightRows()}, e.Fewer(randomPairs)) {
 		pairs = append(pairs, p)
 	}
+	s.Apart = func(f int, p compare.Pair) float64 { return apart(e.finder.Tables, f, p) }
+	s.Close = closest(e.finder.Tables, pairs)
 	c, err := e.Compare(ctx, e.Matchers, pairs)
 	if err != nil {
 		return err
@@ -84,6 +87,7 @@ func (e *Examiner) randomAgreement(ctx context.Context, s *model.Surroundings) e
 	for f := range columns {
 		s.Alike[f] = (s.Alike[f] + 0.5) / (s.Filled[f] + 1)
 		s.Filled[f] /= max(1, float64(len(pairs)))
+		s.Rarity = append(s.Rarity, rarity(e.finder.CountsOf(f)))
 	}
 	return nil
 }

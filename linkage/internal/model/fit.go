@@ -70,7 +70,8 @@ type Fitted struct {
 	Probability []float64 // of each candidate
 	Calibrated  bool      // the model's scores are calibrated
 	ByKinds     bool      // the fit contradicted the kinds of pairs, and the model is that of the kinds: see followKinds
-	Disputed    bool      // nothing but this contradiction tells which of the two is right
+	Disputed    bool      // nothing but this contradiction tells which of the two is right, or matches leave too much to chance
+	Differing   []int     // the columns in which they do
 	Replaced    bool      // the model had numbers that are not finite, and is that of twins: see KeepFinite
 }
 
@@ -83,8 +84,12 @@ func Fit(ctx context.Context, c *compare.Comparison, o Options) *Fitted {
 		f.Calibrated = f.Model.relearn(c, rivals(ctx, c, o.OnePartner, nil), f.Probability, o.Around)
 	}
 	f.KeepFinite(c)
-	if o.Around != nil && MayShowKinds(c, o.Around.Within != nil) && !f.Replaced {
-		f.checkKinds(ctx, c, &o)
+	if o.Around != nil && !f.Replaced {
+		if MayShowKinds(c, o.Around.Within != nil) {
+			f.followKinds(ctx, c, &o)
+		}
+		f.Differing = o.Around.doubts(c, f.Probability)
+		f.Disputed = f.Disputed || f.Differing != nil
 	}
 	return f
 }

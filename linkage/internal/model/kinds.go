@@ -39,9 +39,6 @@ const (
 	// mostWithin is the largest ratio of pairs within sources to those across them at which the kind that agrees most still
 	// shows that sources have things once. Where it is larger, the sources describe things in styles of their own.
 	mostWithin = 0.5
-	// mostAtRandom is the largest share of what columns could tell that matches may leave to chance, without a doubt about
-	// what is the same thing; mostAtRandomAcross is the same where pairs within sources show what is not.
-	mostAtRandom, mostAtRandomAcross = 0.4, 0.6
 	// decoyRounds is how often a model is fitted to what decoys say about its scores. The second and third time change
 	// little.
 	decoyRounds = 3
@@ -50,16 +47,6 @@ const (
 	leastPairs = 30
 	surely     = 0.9
 )
-
-// checkKinds replaces a fit that contradicts the kinds of pairs, and doubts one whose matches leave too much to chance.
-func (f *Fitted) checkKinds(ctx context.Context, c *compare.Comparison, o *Options) {
-	f.followKinds(ctx, c, o)
-	most := mostAtRandom
-	if o.Around.Within != nil {
-		most = mostAtRandomAcross
-	}
-	f.Disputed = f.Disputed || o.Around.atChance(c, f.Probability) > most
-}
 
 // followKinds replaces a fit that contradicts the kinds of pairs.
 func (f *Fitted) followKinds(ctx context.Context, c *compare.Comparison, o *Options) {

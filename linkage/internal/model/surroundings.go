@@ -10,6 +10,16 @@ import (
 type Surroundings struct {
 	Alike  []float64 // of each column: the share of random pairs, among those with values, that are near or equal
 	Filled []float64 // of each column: the share of random pairs with values
+	// Rarity is, of each column, how rarely two records of a table that have values have the same one, in nats; +∞: none do.
+	Rarity []float64
+	// Apart returns how far apart the numbers or dates of a pair in a column are, NaN if there are none; nil: that is not known.
+	Apart func(f int, p compare.Pair) float64
+	// Close are, of each column, the distance that about a tenth of random pairs have at most, and their exact share.
+	Close [][2]float64
+	// Naming is the nats that name a record of the only table, the logarithm of their number.
+	Naming float64
+	// Told says that the sources were named by the user, and not found.
+	Told bool
 	// Within are pairs of records that one source has, and therefore not the same thing; nil: sources are not known.
 	Within *compare.Comparison
 	// Across are the candidates that were found as Within were; nil: all.
@@ -61,27 +71,12 @@ func (s *Surroundings) likeness(c *compare.Comparison, probability []float64) fl
 	there, agree := agreement(c, probability)
 	more, weights := 0.0, 0.0
 	for f, chance := range s.Alike {
-		if there[f] > 0 {
+		if there[f] > 0 && !(c.Right == 0 && math.IsInf(s.Rarity[f], 1)) { // values of their own make no two records alike
 			more += s.tells(f) * (agree[f]/there[f] - chance) / (1 - chance)
 			weights += s.tells(f)
 		}
 	}
 	return (alike + more/max(weights, 1e-300)) / 2
-}
-
-// atChance returns how much of what agreement could tell is in columns in which candidates that are more likely matches than
-// not agree no more often than random pairs, from 0 to 1. Where that is much, they may be records that have something in
-// common, such as a home, and not the same thing: the columns in which they differ would then be those of the thing.
-func (s *Surroundings) atChance(c *compare.Comparison, probability []float64) float64 {
-	there, agree := agreement(c, probability)
-	at, all := 0.0, 0.0
-	for f, chance := range s.Alike {
-		all += s.tells(f)
-		if there[f] > 0 && agree[f]/there[f]-chance < noMore*(1-chance) {
-			at += s.tells(f)
-		}
-	}
-	return at / max(all, 1e-300)
 }
 
 // agreement returns, of each column, in how many of the candidates that are more likely matches than not both records have

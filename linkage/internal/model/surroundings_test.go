@@ -1,6 +1,7 @@
 package model
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -14,7 +15,7 @@ func TestWhatIsNearMakesPairsAlike(t *testing.T) {
 	for _, levels := range [][4]compare.Level{{near, near, compare.Equal}, {near, near, compare.Equal}, {1, 1, compare.Equal}} {
 		c.Levels = append(c.Levels, levels[:]...)
 	}
-	s := &Surroundings{Alike: []float64{0.01, 0.01, 0.5}, Filled: []float64{1, 1, 1}}
+	s := &Surroundings{Alike: []float64{0.01, 0.01, 0.5}, Filled: []float64{1, 1, 1}, Rarity: []float64{5, 5, 1}}
 	if near, far := s.likeness(c, []float64{1, 1, 0}), s.likeness(c, []float64{0, 0, 1}); near < mostly || far >= mostly {
 		t.Errorf("likeness %.2f of near pairs, and %.2f of others", near, far)
 	}
@@ -83,22 +84,55 @@ func TestVersionsOfASourceAreToldFromCopies(t *testing.T) {
 // TestMatchesThatDifferInWhatTellsMostAreDoubted has pairs of one household: what tells one person from another is at chance.
 func TestMatchesThatDifferInWhatTellsMostAreDoubted(t *testing.T) {
 	const near = compare.Level(compare.Levels - 1)
-	s := &Surroundings{Alike: []float64{0.01, 0.01, 0.01, 0.5}, Filled: []float64{1, 1, 0.5, 1}}
+	s := &Surroundings{Alike: []float64{0.01, 0.01, 0.01, 0.5}, Rarity: []float64{9, 5, 5, 0.7}, Naming: 8}
 	for _, of := range []struct {
 		levels    [4]compare.Level
 		low, high float64
 	}{
 		{[4]compare.Level{near, compare.Equal, near, near}, 0, 0},
-		{[4]compare.Level{near, near, 1, compare.Missing}, 0.15, 0.25}, // a half of the third column's values are missing
-		{[4]compare.Level{near, 1, 1, near}, 0.5, 0.6},
+		{[4]compare.Level{near, near, 1, compare.Missing}, 0.29, 0.3}, // 5 of 17 nats
+		{[4]compare.Level{near, 1, 1, near}, 0.56, 0.57},
 		{[4]compare.Level{compare.Missing, compare.Missing, compare.Missing, near}, 0, 0},
+		{[4]compare.Level{compare.Near, compare.Equal, near, near}, 0.19, 0.2}, // alike, and never the same
 	} {
 		c := &compare.Comparison{Width: 5, Pairs: make([]compare.Pair, 2), Wholes: make([]float32, 2)}
 		for range 2 {
 			c.Levels = append(append(c.Levels, of.levels[:]...), 1)
 		}
-		if got := s.atChance(c, []float64{1, 0}); got < of.low || got > of.high {
+		if got := s.leftToChance(c, []float64{1, 0}).share; got < of.low || got > of.high {
 			t.Errorf("levels %v: %.2f of what could tell is at chance, want %v to %v", of.levels, got, of.low, of.high)
+		}
+	}
+}
+
+// TestMatchesThatDifferInANumberAndADateOfTheirOwnAreDoubted has matches that differ in one column, or two, that would name
+// each record.
+func TestMatchesThatDifferInANumberAndADateOfTheirOwnAreDoubted(t *testing.T) {
+	c := &compare.Comparison{Width: 7, Pairs: make([]compare.Pair, 1), Wholes: make([]float32, 1)}
+	const same = compare.Equal
+	c.Levels = []compare.Level{same, same, same, same, 1, 1, 1}
+	for _, of := range []struct {
+		rarity float64 // of the second column that differs
+		right  int
+		apart  float64
+		want   bool
+	}{
+		{math.Inf(1), 0, 5, true},
+		{math.Inf(1), 0, 1, false}, // measured twice: near each other
+		{math.Inf(1), 9, 5, false}, // each of two tables may number its records
+		{3, 0, 5, false},
+	} {
+		c.Right = of.right
+		s := &Surroundings{Alike: make([]float64, 6), Rarity: []float64{9, 9, 9, 9, 9, of.rarity}, Naming: 8, Close: make([][2]float64, 6)}
+		s.Close[5] = [2]float64{2, 0.1}
+		s.Apart = func(f int, p compare.Pair) float64 {
+			if f == 5 {
+				return of.apart
+			}
+			return math.NaN()
+		}
+		if got := s.doubts(c, []float64{1}); (got != nil) != of.want {
+			t.Errorf("%+v: doubts because of columns %v, want doubts: %v", of, got, of.want)
 		}
 	}
 }

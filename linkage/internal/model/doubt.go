@@ -1,0 +1,124 @@
+package model
+
+import (
+	"math"
+
+	"github.com/alike-dev/alike/linkage/internal/compare"
+)
+
+// Records may have much in common without being one thing: people a home, firms of a group their name, address and
+// telephone. The columns in which such pairs differ would then be those of the thing, such as the date when a firm was
+// founded and its tax number. So might they be of something that happened to it, such as a visit. Where much of what
+// columns could tell is in columns in which matches differ, the data do not tell which of the two it is.
+
+const (
+	// mostAtRandom is the largest share of what columns could tell that matches may leave to chance, without a doubt about
+	// what is the same thing; mostAtRandomAcross is the same where pairs within sources show what is not.
+	mostAtRandom, mostAtRandomAcross = 0.4, 0.6
+	// mostNaming is how often what matches leave to chance may name each record of the only table. Once is the time of what
+	// happened; a number and a date of its own make a record another thing.
+	mostNaming = 1.5
+	// fewThere is the least share of the matches with values in a column that counts, if they are fewer than leastPairs.
+	fewThere = 0.25
+	// rarest is the most nats that a column counts. That values are rarer than one in a thousand says nothing new.
+	rarest = 7
+)
+
+// doubts returns the columns in which candidates that are more likely matches than not leave too much to chance; nil: they do
+// not.
+func (s *Surroundings) doubts(c *compare.Comparison, probability []float64) []int {
+	left := s.leftToChance(c, probability)
+	most, naming := mostAtRandom, mostNaming
+	if c.Right > 0 {
+		naming = math.Inf(1)
+	}
+	if s.Within != nil && (c.Right > 0 || s.Told) { // sources that were found may be anything that differs
+		most, naming = mostAtRandomAcross, math.Inf(1)
+	}
+	if left.share > most || left.naming > naming {
+		return left.columns
+	}
+	return nil
+}
+
+// left is what matches leave to chance.
+type left struct {
+	columns []int   // in which they agree no more often than random pairs
+	share   float64 // of what columns could tell that is in these
+	naming  float64 // how often these would name each record of the only table
+}
+
+// leftToChance returns what matches leave to chance. A column counts by how rare its values are, even if few records have one. In one table it counts half
+// if matches have values that are alike, and hardly ever the same: these hold a part that differs, such as the branch of a
+// firm beside the name of its group. Two tables, or sources, may write the same in other ways.
+func (s *Surroundings) leftToChance(c *compare.Comparison, probability []float64) (of left) {
+	there, agree := agreement(c, probability)
+	same := sameValues(c, probability)
+	matches := 0.0
+	for _, p := range probability {
+		if p > 0.5 {
+			matches++
+		}
+	}
+	all := 0.0
+	for f, chance := range s.Alike {
+		if there[f] == 0 || there[f] < min(leastPairs, fewThere*matches) {
+			continue
+		}
+		tells, differs := min(rarest, s.Rarity[f]), 0.0
+		switch {
+		case s.closer(c, probability, f):
+		case agree[f]/there[f]-chance < noMore*(1-chance):
+			differs = 1
+		case c.Right == 0 && s.Within == nil && same[f] < noMore*agree[f]:
+			differs = 0.5
+		}
+		all += tells
+		of.share += differs * tells
+		of.naming += differs * min(1, s.Rarity[f]/s.Naming)
+		if differs > 0 {
+			of.columns = append(of.columns, f)
+		}
+	}
+	of.share /= max(all, 1e-300)
+	return of
+}
+
+// closer tells whether the numbers or dates of most matches in a column are among the nearest tenth: what was measured twice is
+// seldom the same.
+func (s *Surroundings) closer(c *compare.Comparison, probability []float64, f int) bool {
+	if s.Apart == nil {
+		return false
+	}
+	most, chance := s.Close[f][0], s.Close[f][1]
+	there, close := 0.0, 0.0
+	for i, p := range probability {
+		if p <= 0.5 {
+			continue
+		}
+		if apart := s.Apart(f, c.Pairs[i]); apart >= 0 { // not if it is no number
+			there++
+			if apart <= most {
+				close++
+			}
+		}
+	}
+	return there > 0 && close/there-chance >= telling*(1-chance)
+}
+
+// sameValues returns, of each column, in how many of the candidates that are more likely matches than not the values are
+// equal, or near each other by distance: of what was measured more is not to be expected.
+func sameValues(c *compare.Comparison, probability []float64) []float64 {
+	same := make([]float64, c.Width-1)
+	for i, p := range probability {
+		if p <= 0.5 {
+			continue
+		}
+		for f, l := range c.Of(i)[:c.Width-1] {
+			if l >= compare.Equal {
+				same[f]++
+			}
+		}
+	}
+	return same
+}
