@@ -16,6 +16,9 @@ type Object struct {
 	Version string
 }
 
+// AnyVersion tells whether nothing but the key of the object is known.
+func (o Object) AnyVersion() bool { return o.Size == 0 && o.ModTime.IsZero() && o.Version == "" }
+
 // A Bucket gives read access to an object store. Package corpus/objects has
 // implementations for S3 and Google Cloud Storage. Its methods are safe for concurrent
 // use, and end soon after their context does.
@@ -31,7 +34,7 @@ type Bucket interface {
 	// Stat returns the object of a key.
 	Stat(ctx context.Context, key string) (Object, error)
 	// Read opens length > 0 bytes of the object from offset on, if its version is still the
-	// one that List or Stat has returned.
+	// one that List or Stat has returned; of an object with nothing but a key, any version.
 	Read(ctx context.Context, o Object, offset, length int64) (io.ReadCloser, error)
 }
 

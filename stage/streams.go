@@ -157,6 +157,9 @@ func (s Stream) String() string {
 	return streams[s].name
 }
 
+// ByDocuments tells whether a row of the stream goes to the task that reads the files of the row's document.
+func (s Stream) ByDocuments() bool { return s < streamsEnd && streams[s].by == byDocuments }
+
 // Streams returns the numbers of all streams by their names.
 func Streams() map[string]Stream {
 	all := map[string]Stream{}

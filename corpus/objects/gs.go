@@ -160,7 +160,10 @@ func (b *gsBucket) call(ctx context.Context, method, url string, answer any) err
 }
 
 func (b *gsBucket) Read(ctx context.Context, o corpus.Object, offset, length int64) (io.ReadCloser, error) {
-	query := url.Values{"alt": {"media"}, "ifGenerationMatch": {o.Version}}
+	query := url.Values{"alt": {"media"}}
+	if !o.AnyVersion() {
+		query.Set("ifGenerationMatch", o.Version)
+	}
 	r, err := b.do(ctx, http.MethodGet, b.url(o.Key, query), http.Header{
 		"Range": {fmt.Sprintf("bytes=%d-%d", offset, offset+length-1)},
 		// As stored: otherwise objects stored with Content-Encoding: gzip would be decompressed
@@ -170,7 +173,7 @@ func (b *gsBucket) Read(ctx context.Context, o corpus.Object, offset, length int
 	if err != nil {
 		return nil, err
 	}
-	if generation := r.Header.Get("X-Goog-Generation"); generation != "" && generation != o.Version {
+	if generation := r.Header.Get("X-Goog-Generation"); !o.AnyVersion() && generation != "" && generation != o.Version {
 		_ = r.Body.Close() // none of its bytes are wanted
 		return nil, errChanged(nil)
 	}

@@ -98,7 +98,7 @@ func checkAnswer(r *http.Response, o corpus.Object, offset int64) error {
 			size = o.Size // the server does not report it
 		}
 	}
-	if size != o.Size || o.Version == "" && !lastModified(r).Equal(o.ModTime) {
+	if !o.AnyVersion() && (size != o.Size || o.Version == "" && !lastModified(r).Equal(o.ModTime)) {
 		return errChanged(nil)
 	}
 	return nil

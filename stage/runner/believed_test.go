@@ -78,8 +78,7 @@ func TestAPlanWithTheDigestOfItsContentsIsNotBelievedEither(t *testing.T) {
 		for _, at := range []place{{at: folder{root: t.TempDir()}}, bucket} {
 			_, created := at.create(t.Context(), name)
 			_, found := at.stat(t.Context(), name)
-			listed := at.list(t.Context(), name, func(string, corpus.Object) {})
-			for _, err := range []error{created, found, listed} {
+			for _, err := range []error{created, found} {
 				if !errors.Is(err, errOutside) {
 					t.Errorf("%q: %v", name, err)
 				}
@@ -161,7 +160,7 @@ func TestResultsThatAreLostOrChangedAreWrittenAgain(t *testing.T) {
 func TestATaskWritesThroughNoLink(t *testing.T) {
 	p := smallPlan(t)
 	elsewhere := t.TempDir()
-	for _, link := range []string{filepath.Join(p.Work, p.Digest), filepath.Join(p.Work, p.Digest, "sketch"), filepath.Join(p.Output, dedup.KeptFolder)} {
+	for _, link := range []string{filepath.Join(p.Work, p.Digest), filepath.Dir(objectPath(p, "sketch", 0)), filepath.Join(p.Output, dedup.KeptFolder)} {
 		if err := os.MkdirAll(filepath.Dir(link), 0o777); err != nil {
 			t.Fatal(err)
 		}

@@ -2,7 +2,7 @@ package runner
 
 import (
 	"context"
-	"slices"
+	"math"
 
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/measure"
@@ -58,8 +58,8 @@ func (p *Plan) divide(ctx context.Context, c dedup.Config, keys int, prices Pric
 	tasks := max(p.Partitions, int(e.InputBytes/inputOfTask))
 	p.FirstFiles = p.cutBehind(p.References, tasks)
 	e.WorkBytes = rows + sets
-	e.ReadRequests, e.WriteRequests = p.requests()
-	e.MovedBytes = p.passes()*e.InputBytes + 2*e.WorkBytes + p.bytesOfIndexes() // blocks are written and read
+	e.ReadRequests, e.WriteRequests = p.requests(keys)
+	e.MovedBytes = p.passes()*e.InputBytes + 2*e.WorkBytes + p.bytesOfTables() // blocks are written and read
 	seconds := taskSeconds*float64(p.tasks()) + readSeconds*float64(e.ReadRequests)
 	if judged.SampledBytes > 0 {
 		seconds += workOfPass * float64(p.passes()) * judged.SampleProcessorSeconds * float64(e.InputBytes) / float64(judged.SampledBytes)
@@ -104,70 +104,83 @@ func (p *Plan) passes() (n int64) {
 	return n
 }
 
-// eachInput visits what tasks of a stage read: from each object of an earlier stage, so many of its streams.
-func eachInput(stages []stage.Stage, visit func(reader, of stage.Stage, streams int64)) {
-	for i, s := range stages {
-		for _, of := range stages[:i] {
-			streams := int64(0)
-			for _, stream := range s.Reads {
-				if slices.Contains(of.Writes, stream) {
-					streams++
-				}
-			}
-			if streams > 0 {
-				visit(s, of, streams)
-			}
+// eachInput visits what tasks of a stage read: from each object of an earlier stage, some of its streams.
+func (p *Plan) eachInput(visit func(of stage.Stage, by section)) {
+	for _, of := range p.Stages() {
+		for _, by := range p.table(of).sections {
+			visit(of, by)
 		}
 	}
 }
 
-// longestIndex returns the bytes of the index of an object of a stage that has rows for every task that reads it.
-func longestIndex(stages []stage.Stage, of stage.Stage) (bytes int64) {
-	eachInput(stages, func(reader, from stage.Stage, streams int64) {
-		if from.Name == of.Name {
-			bytes += streams * int64(reader.Tasks) * entryBytes
-		}
-	})
-	return bytes + indexBytes
-}
-
-// bytesOfIndexes estimates the bytes that tasks read to find the blocks of other tasks: the beginning of each object,
-// and the rest of its index if that is longer.
-func (p *Plan) bytesOfIndexes() (bytes int64) {
-	stages := p.Stages()
-	blocks := p.Estimate.WorkBytes / int64(p.tasks()) // of an object
-	eachInput(stages, func(s, of stage.Stage, _ int64) {
-		index := longestIndex(stages, of)
-		bytes += int64(s.Tasks) * int64(of.Tasks) * max(index, min(firstBytes, index+blocks))
-	})
+// bytesOfTables estimates the bytes that tasks read to find the blocks of other tasks: a row of the table of each object.
+func (p *Plan) bytesOfTables() (bytes int64) {
+	p.eachInput(func(of stage.Stage, by section) { bytes += int64(of.Tasks) * int64(by.tasks) * by.rowBytes() })
 	return bytes
 }
 
-// requests estimates the requests of all tasks to an object store. A task reads the index of an object, by a second
-// request if it is longer than firstBytes, and one range for each stream, lists a thousand objects with a request, and
-// reads files in ranges of 2 MiB. An object that is longer than uploadPart takes a request for each part, one before and
-// one after them. The list of Pairs counts as one request, because its length is not known.
-func (p *Plan) requests() (read, write int64) {
-	stages := p.Stages()
-	eachInput(stages, func(s, of stage.Stage, streams int64) {
-		if longestIndex(stages, of) > firstBytes {
-			streams++
+// rowsOfDocument are how many rows of a stream come of a document, where it is not wantedShare. Of streams that have hardly
+// any, a stage seldom has blocks for another one.
+func rowsOfDocument(s stage.Stream, keys int) float64 {
+	switch s {
+	case stage.Rows, stage.Names, stage.Cards, stage.Totals, stage.Counts, stage.KeptText:
+		return 1
+	case stage.Keys, stage.Sampled:
+		return float64(keys)
+	case stage.Damaged, stage.Skips, stage.Repeats, stage.Renames:
+		return 0
+	}
+	return wantedShare
+}
+
+// blocks estimates how many pairs of tasks exchange blocks of a stream. Rows fall into partitions at random, but those of a
+// stage that reads documents go to the task that reads the same ones.
+func (p *Plan) blocks(of stage.Stage, by section, s stage.Stream, keys int) float64 {
+	rows := rowsOfDocument(s, keys) * float64(p.Estimate.Documents)
+	pairs := float64(of.Tasks) * float64(by.tasks)
+	if p.Estimate.Documents == 0 { // it is not known
+		return pairs
+	}
+	if of.Documents && s.ByDocuments() {
+		pairs = float64(min(of.Tasks, by.tasks))
+	}
+	return pairs * -math.Expm1(-rows/pairs)
+}
+
+// requests estimates the requests of all tasks to an object store. A task reads a row of the table of each object of others,
+// and a range for each stream that has blocks for it, and files in ranges of 2 MiB. An object that is longer than uploadPart
+// takes a request for each part, one before and one after them. The list of Pairs counts as one request, because its length
+// is not known.
+func (p *Plan) requests(keys int) (read, write int64) {
+	ranges := 0.0
+	p.eachInput(func(of stage.Stage, by section) {
+		read += int64(by.tasks) * int64(of.Tasks)
+		for _, s := range by.streams {
+			ranges += p.blocks(of, by, s, keys)
 		}
-		read += int64(s.Tasks) * int64(of.Tasks) * (1 + streams)
-		write += int64(s.Tasks) * int64(1+of.Tasks/1000)
 	})
-	for _, s := range stages {
+	read += int64(ranges)
+	for _, s := range p.Stages() {
 		if s.Documents {
 			read += p.Estimate.InputBytes>>21 + int64(len(p.Files))
 		}
 		read += int64(s.Tasks) // to see whether the task was done before
 		write += int64(s.Tasks)
 	}
-	write += 3 * p.Estimate.WorkBytes / uploadPart
+	write += moreForParts(p.Estimate.WorkBytes, int64(p.tasks()))
 	if p.Command == stage.Dedup {
-		return read, write + int64(len(p.Files)) + lists + 3*p.Estimate.InputBytes/uploadPart
+		files := int64(len(p.Files))
+		return read, write + files + lists + moreForParts(p.Estimate.InputBytes, files)
 	}
 	return read, write + 1
+}
+
+// moreForParts returns how many requests to write objects of so many bytes in all take besides one for each.
+func moreForParts(bytes, objects int64) int64 {
+	if bytes <= uploadPart*objects {
+		return 0
+	}
+	return bytes/uploadPart + objects
 }
 
 func (r *Prices) cost(e *Estimate) float64 {

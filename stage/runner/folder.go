@@ -75,7 +75,10 @@ func (f folder) Stat(_ context.Context, key string) (corpus.Object, error) {
 }
 
 // Read implements corpus.Bucket.
-func (f folder) Read(_ context.Context, o corpus.Object, offset, length int64) (io.ReadCloser, error) {
+func (f folder) Read(ctx context.Context, o corpus.Object, offset, length int64) (io.ReadCloser, error) {
+	if _, err := f.Stat(ctx, o.Key); err != nil {
+		return nil, err
+	}
 	file, err := os.Open(f.path(o.Key))
 	if err != nil {
 		return nil, err
@@ -157,20 +160,6 @@ func (p place) stat(ctx context.Context, name string) (corpus.Object, error) {
 		return corpus.Object{}, err
 	}
 	return p.at.Stat(ctx, p.prefix+name)
-}
-
-// list visits the objects in a folder of the place, with their names in that folder.
-func (p place) list(ctx context.Context, dir string, visit func(name string, o corpus.Object)) error {
-	if err := checkName(dir); err != nil {
-		return err
-	}
-	begin := p.prefix + dir + "/"
-	return p.at.List(ctx, begin, func(o corpus.Object) error {
-		if name, below := strings.CutPrefix(o.Key, begin); below {
-			visit(name, o)
-		}
-		return nil
-	})
 }
 
 // openRange opens a range of an object.

@@ -30,10 +30,13 @@ type header struct {
 	Task    int      `json:"task"`
 	Streams []string `json:"streams"` // that the task writes, also those without blocks
 	Form    string   `json:"form"`    // of what follows
-	// Files are the results that the task has written.
-	Files []written `json:"files,omitempty"`
-	// Summary is that of the run, if the task is the last one.
-	Summary *Summary `json:"summary,omitempty"`
+	results          // are not part of the header, so that readers know its bytes
+}
+
+// results are what a task has left besides blocks.
+type results struct {
+	Files   []written `json:"files,omitempty"`
+	Summary *Summary  `json:"summary,omitempty"` // of the run, if the task is the last one
 }
 
 // header returns the header of a task's object, without what the task fills in.
@@ -44,20 +47,22 @@ func (p *Plan) header(of stage.Stage, task int) *header {
 // packing stands for a stage in the objects of Pack.
 var packing = stage.Stage{Name: "pack", Writes: []string{stage.Documents.String()}}
 
-// append appends the header to b.
-func (h *header) append(b []byte) ([]byte, error) {
-	text, err := json.Marshal(h)
+// encoded returns the bytes of the header, and the checksum in them. They do not depend on the results.
+func (h *header) encoded() (b []byte, sum uint32, err error) {
+	plain := *h
+	plain.results = results{}
+	text, err := json.Marshal(plain)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	start := len(b)
 	b = append(b, headerMagic...)
 	b = binary.LittleEndian.AppendUint32(b, 0)
 	b = binary.LittleEndian.AppendUint32(b, headerVersion)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(text)))
 	b = append(b, text...)
-	binary.LittleEndian.PutUint32(b[start+8:], durable.Checksum(0, b[start+12:]))
-	return b, nil
+	sum = durable.Checksum(0, b[12:])
+	binary.LittleEndian.PutUint32(b[8:], sum)
+	return b, sum, nil
 }
 
 // parseHeader reads the header at the beginning of an object. more returns so many bytes of the object. sum is the

@@ -60,7 +60,7 @@ func MakeJoin(ctx context.Context, c linkage.Config, o PlanOptions) (*Plan, erro
 	if err := p.findTables(ctx); err != nil {
 		return nil, err
 	}
-	p.Estimate.ReadRequests, p.Estimate.WriteRequests = p.requests()
+	p.Estimate.ReadRequests, p.Estimate.WriteRequests = p.requests(0)
 	return p.made()
 }
 

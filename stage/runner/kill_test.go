@@ -135,7 +135,7 @@ func TestPublishRemovesWhatKilledTasksHaveLeft(t *testing.T) {
 	runAll(t, p, Options{})
 	kept := filepath.Join(p.Output, dedup.KeptFolder, p.Files[0].Name)
 	others := filepath.Join(p.Output, dedup.KeptFolder, "another.jsonl") // of another program in the same folder
-	object := filepath.Join(p.Work, p.Digest, "verify", "000001")
+	object := objectPath(p, "verify", 1)
 	for _, path := range []string{kept, others, object} {
 		leave(t, path)
 	}
@@ -163,7 +163,7 @@ func TestADamagedObjectIsRefusedByName(t *testing.T) {
 	c := dedup.Config{Inputs: []string{hotCorpus(t, 3, 6, 6, 1)}}
 	p := makePlan(t, c, PlanOptions{Command: stage.Dedup, Output: filepath.Join(t.TempDir(), "out"), Partitions: 1})
 	runAll(t, p, Options{})
-	path := filepath.Join(p.Work, p.Digest, "sketch", "000000")
+	path := objectPath(p, "sketch", 0)
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

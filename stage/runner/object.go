@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,23 +18,19 @@ import (
 	"github.com/alike-dev/alike/vfs"
 )
 
-// The output of a task is one object: a header, then, in the form "blocks 2", an index and the blocks of the task, sorted
-// by stream and partition. A reader of one partition of a stream needs the beginning of the object and one range.
+// The output of a task is one object. In the form "blocks 3" its header is followed by a table, the blocks of the task,
+// sorted by stream and partition, and its results:
 //
-//	header | index: CRC-32C of the rest of the index, begun with that of the header 4 | entries 4 |
-//	               stream 4, partition 4, bytes of their blocks 8 … | block… | magic "alikeend" 8
+//	header | table | block… | results, JSON | CRC-32C of the results, begun with that of the header 4 | bytes of the results 4 | magic "alikeend" 8
 //
-// If a writer does not know the bytes of the last entry beforehand, they are 2⁶⁴−1: its blocks go up to the magic.
-// These constants belong to the form.
+// The table says where the blocks for every reader are, see table.go. These constants belong to the form.
 const (
-	formBlocks = "blocks 2"
+	formBlocks = "blocks 3"
 	endMagic   = "alikeend"
-	indexBytes = 8 // before its entries
-	entryBytes = 16
-	upToEnd    = 1<<64 - 1
+	endBytes   = 16 // behind the results
 )
 
-// firstBytes is how many bytes at the beginning of an object are read first. They contain header and index of most objects.
+// firstBytes is how many bytes at the beginning of an object are read first to look at all of it, and at its end.
 const firstBytes = 64 << 10
 
 // ErrObject says that an object of the work folder is damaged, missing, or another one.
@@ -50,27 +47,13 @@ func compareExtents(a, b extent) int {
 	return cmp.Or(cmp.Compare(a.stream, b.stream), cmp.Compare(a.partition, b.partition))
 }
 
-// begin returns what comes before the blocks of an object that consists of these parts. A negative length is not known.
-func begin(h *header, parts ...extent) ([]byte, error) {
-	b, err := h.append(nil)
-	if err != nil {
-		return nil, err
-	}
-	sum := binary.LittleEndian.Uint32(b[8:])
-	index := binary.LittleEndian.AppendUint32(nil, uint32(len(parts)))
-	for _, part := range parts {
-		index = binary.LittleEndian.AppendUint32(index, uint32(part.stream))
-		index = binary.LittleEndian.AppendUint32(index, uint32(part.partition))
-		index = binary.LittleEndian.AppendUint64(index, uint64(max(part.length, -1)))
-	}
-	return append(binary.LittleEndian.AppendUint32(b, durable.Checksum(sum, index)), index...), nil
-}
-
-// object is an object of a task, with the places of its blocks.
+// object is an object of a task, with the places of blocks in it.
 type object struct {
 	corpus.Object
 	header *header
-	blocks []extent
+	blocks []extent // for the task that reads
+	// begin and end are where its blocks begin and end, if all of it was looked at.
+	begin, end int64
 }
 
 // summary returns the summary of the run, if the object is there and that of the last task.
@@ -81,34 +64,16 @@ func (o *object) summary() *Summary {
 	return o.header.Summary
 }
 
-// openObject reads the beginning of an object, which must have the wanted header. The error wraps ErrObject if
+// openObject looks at all of an object but its blocks. It must have the wanted header. The error wraps ErrObject if
 // another task's object, or none, is there.
-func (p place) openObject(ctx context.Context, o corpus.Object, want *header) (*object, error) {
-	var first []byte
-	more := func(n int64) ([]byte, error) {
-		if n > o.Size {
+func (p place) openObject(ctx context.Context, o corpus.Object, want *header, of table) (*object, error) {
+	made := &object{Object: o, header: want}
+	err := made.check(of, func(offset, length int64) ([]byte, error) {
+		if offset < 0 || offset+length > o.Size {
 			return nil, errors.New("it is cut off")
 		}
-		if have := int64(len(first)); n > have {
-			rest, err := p.read(ctx, o, have, min(max(n, firstBytes), o.Size)-have)
-			if err != nil {
-				return nil, err
-			}
-			first = append(first, rest...)
-		}
-		return first[:n], nil
-	}
-	h, offset, sum, err := parseHeader(more)
-	if err == nil {
-		err = h.differs(want)
-	}
-	made := &object{Object: o, header: h}
-	if err == nil {
-		made.blocks, err = parseIndex(more, offset, sum, o.Size)
-	}
-	if n := len(made.blocks); err == nil && n > 0 && made.blocks[n-1].length < 0 {
-		err = p.measure(ctx, o, &made.blocks[n-1])
-	}
+		return p.read(ctx, o, offset, length)
+	})
 	var unread *corpus.Problem // says nothing about the object
 	switch {
 	case errors.As(err, &unread):
@@ -119,48 +84,76 @@ func (p place) openObject(ctx context.Context, o corpus.Object, want *header) (*
 	return made, nil
 }
 
-func damaged(o corpus.Object, what error) error {
-	return fmt.Errorf("%w: %s: %w; remove it and run its task again", ErrObject, o.Key, what)
-}
-
-// parseIndex reads the index at an offset of an object. If the length of the last extent is not known, it is −1.
-func parseIndex(more func(n int64) ([]byte, error), offset int64, sum uint32, size int64) (all []extent, err error) {
-	b, err := more(offset + indexBytes)
+// check checks header, table and end, and reads the results into the header.
+func (o *object) check(of table, read func(offset, length int64) ([]byte, error)) error {
+	first, err := read(0, min(firstBytes, o.Size))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	end := offset + indexBytes + entryBytes*int64(binary.LittleEndian.Uint32(b[offset+4:]))
-	if b, err = more(end); err != nil {
-		return nil, err
-	}
-	if durable.Checksum(sum, b[offset+4:end]) != binary.LittleEndian.Uint32(b[offset:]) {
-		return nil, errors.New("its index has another checksum than its bytes")
-	}
-	for b = b[offset+indexBytes : end]; len(b) > 0; b = b[entryBytes:] {
-		e := extent{stage.Stream(binary.LittleEndian.Uint32(b)), int(binary.LittleEndian.Uint32(b[4:])), end, int64(binary.LittleEndian.Uint64(b[8:]))}
-		if e.length < 0 && len(b) > entryBytes || e.length > size-end {
-			return nil, errors.New("its index leads out of it")
+	there, length, sum, err := parseHeader(func(n int64) ([]byte, error) {
+		if rest := n - int64(len(first)); rest > 0 {
+			more, err := read(int64(len(first)), rest)
+			if err != nil {
+				return nil, err
+			}
+			first = append(first, more...)
 		}
-		all = append(all, e)
-		end += max(e.length, 0)
+		return first[:n], nil
+	})
+	if err == nil {
+		err = there.differs(o.header)
 	}
-	if known := len(all) == 0 || all[len(all)-1].length >= 0; known && end != size-int64(len(endMagic)) {
-		return nil, errors.New("it is not as long as its index says")
+	if err != nil {
+		return err
 	}
-	return all, nil
+	rows, err := read(length, of.length)
+	if err == nil {
+		err = of.check(rows, sum)
+	}
+	if err != nil {
+		return err
+	}
+	o.begin = length + of.length
+	return o.readResults(sum, read)
 }
 
-// measure sets the length of an extent that goes up to the end of the object.
-func (p place) measure(ctx context.Context, o corpus.Object, last *extent) error {
-	last.length = o.Size - int64(len(endMagic)) - last.offset
-	if last.length < 0 {
+// readResults reads what comes after the blocks. sum is the checksum in the header.
+func (o *object) readResults(sum uint32, read func(offset, length int64) ([]byte, error)) error {
+	end, err := read(o.Size-endBytes, endBytes)
+	if err != nil {
+		return err
+	}
+	size := int64(binary.LittleEndian.Uint32(end[4:]))
+	if o.end = o.Size - endBytes - size; string(end[8:]) != endMagic || o.end < o.begin {
 		return errors.New("it is cut off")
 	}
-	end, err := p.read(ctx, o, last.offset+last.length, int64(len(endMagic)))
-	if err == nil && string(end) != endMagic {
-		err = errors.New("it is cut off")
+	results, err := read(o.end, size)
+	if err == nil && durable.Checksum(sum, results) != binary.LittleEndian.Uint32(end) {
+		err = errors.New("its results have another checksum than their bytes")
+	}
+	if err == nil && size > 0 {
+		err = json.Unmarshal(results, &o.header.results)
 	}
 	return err
+}
+
+// appendEnd appends what comes after the blocks of an object.
+func (h *header) appendEnd(b []byte, sum uint32) ([]byte, error) {
+	var text []byte
+	if h.Files != nil || h.Summary != nil {
+		var err error
+		if text, err = json.Marshal(h.results); err != nil {
+			return nil, err
+		}
+	}
+	b = append(b, text...)
+	b = binary.LittleEndian.AppendUint32(b, durable.Checksum(sum, text))
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(text)))
+	return append(b, endMagic...), nil
+}
+
+func damaged(o corpus.Object, what error) error {
+	return fmt.Errorf("%w: %s: %w; remove it and run its task again", ErrObject, o.Key, what)
 }
 
 // collector is the Output of a task. It keeps the blocks in a temporary file until the task is done.
@@ -188,24 +181,26 @@ func (c *collector) Block(h stage.Header, block []byte) error {
 }
 
 // publish writes the object.
-func (c *collector) publish(to io.Writer, h *header) error {
+func (c *collector) publish(to io.Writer, h *header, of table) error {
 	if err := c.to.Flush(); err != nil {
 		return scratch.Error(err)
 	}
-	slices.SortStableFunc(c.blocks, compareExtents)
-	var parts []extent
-	for _, b := range c.blocks {
-		if last := len(parts) - 1; last < 0 || compareExtents(b, parts[last]) != 0 {
-			parts = append(parts, extent{stream: b.stream, partition: b.partition})
-		}
-		parts[len(parts)-1].length += b.length
-	}
-	first, err := begin(h, parts...)
+	first, sum, err := h.encoded()
 	if err != nil {
 		return err
 	}
+	slices.SortStableFunc(c.blocks, compareExtents)
+	var parts []extent
+	at := int64(len(first)) + of.length
+	for _, b := range c.blocks {
+		if last := len(parts) - 1; last < 0 || compareExtents(b, parts[last]) != 0 {
+			parts = append(parts, extent{stream: b.stream, partition: b.partition, offset: at})
+		}
+		parts[len(parts)-1].length += b.length
+		at += b.length
+	}
 	out := bufio.NewWriterSize(to, 1<<20)
-	if _, err := out.Write(first); err != nil {
+	if _, err := out.Write(of.append(first, sum, parts)); err != nil {
 		return err
 	}
 	for _, b := range c.blocks {
@@ -213,22 +208,31 @@ func (c *collector) publish(to io.Writer, h *header) error {
 			return err
 		}
 	}
-	if _, err := out.WriteString(endMagic); err != nil {
+	end, err := h.appendEnd(nil, sum)
+	if err != nil {
+		return err
+	}
+	if _, err := out.Write(end); err != nil {
 		return err
 	}
 	return out.Flush()
 }
 
-// straight is the Output for blocks of one stream and one partition. It writes them to the object at once.
-type straight struct{ to *bufio.Writer }
+// straight is the Output for blocks of one stream and one partition. It writes them to the object at once, which has no
+// table: its reader reads all of it.
+type straight struct {
+	to  *bufio.Writer
+	h   *header
+	sum uint32
+}
 
 // newStraight begins an object of blocks of documents for a task.
 func newStraight(to io.Writer, h *header) (*straight, error) {
-	first, err := begin(h, extent{stream: stage.Documents, partition: h.Task, length: -1})
+	first, sum, err := h.encoded()
 	if err != nil {
 		return nil, err
 	}
-	s := &straight{bufio.NewWriterSize(to, 256<<10)}
+	s := &straight{bufio.NewWriterSize(to, 256<<10), h, sum}
 	_, err = s.to.Write(first)
 	return s, err
 }
@@ -241,7 +245,11 @@ func (s *straight) Block(_ stage.Header, block []byte) error {
 
 // end ends the object.
 func (s *straight) end() error {
-	if _, err := s.to.WriteString(endMagic); err != nil {
+	end, err := s.h.appendEnd(nil, s.sum)
+	if err != nil {
+		return err
+	}
+	if _, err := s.to.Write(end); err != nil {
 		return err
 	}
 	return s.to.Flush()

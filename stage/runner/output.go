@@ -222,7 +222,7 @@ func (in *input) summarize(ctx context.Context) (*Summary, error) {
 
 // Told returns the report of stage.Match, which must have run.
 func Told(ctx context.Context, p *Plan, o Options) (*linkage.Report, error) {
-	st, err := openStore(ctx, p, o.Buckets, 0)
+	st, err := openStore(ctx, p, o.Buckets, stage.Publish, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ func Pack(ctx context.Context, p *Plan, number int, in io.Reader, out io.Writer,
 		to := &frames{to: bufio.NewWriterSize(out, 256<<10)}
 		return errors.Join(from.pack(ctx, to), to.to.Flush())
 	}
-	st, err := openStore(ctx, p, o.Buckets, number)
+	st, err := openStore(ctx, p, o.Buckets, packing.Name, number)
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func Pack(ctx context.Context, p *Plan, number int, in io.Reader, out io.Writer,
 			return err
 		}
 	}
-	to, err := st.create(ctx, st.nameOf(packing.Name, number))
+	to, err := st.create(ctx, p.nameOf(packing.Name, number))
 	if err != nil {
 		return &corpus.Problem{Path: p.Work, Err: err}
 	}

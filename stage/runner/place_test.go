@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/alike-dev/alike/dedup"
@@ -72,10 +73,33 @@ func ranPlans(t *testing.T) map[string]*run {
 		if p.Command != stage.Dedup {
 			r.results = filepath.Dir(p.Output)
 		}
-		r.objects, r.wanted = contents(t, r.work), contents(t, r.results)
+		r.objects, r.wanted = r.left(t), contents(t, r.results)
 		all[name] = r
 	}
 	return all
+}
+
+// left reads all objects of the plan, by STAGE/TASK.
+func (r *run) left(t *testing.T) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for name, content := range contents(t, r.work) {
+		_, object, _ := strings.Cut(name, "/") // behind digits of a hash
+		all[object] = content
+	}
+	return all
+}
+
+// pathOf returns the path of an object.
+func (r *run) pathOf(t *testing.T, name string) string {
+	t.Helper()
+	of, task := r.taskOf(t, name)
+	return objectPath(r.plan, of.Name, task)
+}
+
+// objectPath returns the path of an object of a plan that works in a folder.
+func objectPath(p *Plan, stage string, task int) string {
+	return filepath.Join(p.Work, filepath.FromSlash(p.nameOf(stage, task)))
 }
 
 // contents reads all files below a folder.
@@ -99,7 +123,7 @@ func contents(t *testing.T, folder string) map[string]string {
 
 func (r *run) put(t *testing.T, name, content string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(r.work, name), []byte(content), 0o666); err != nil {
+	if err := os.WriteFile(r.pathOf(t, name), []byte(content), 0o666); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -133,7 +157,7 @@ func (r *run) checkReaders(t *testing.T, name string) (refused int) {
 				t.Errorf("%s %d: %v", s.Name, task, err)
 			}
 			object := fmt.Sprintf("%s/%06d", s.Name, task)
-			if left, err := os.ReadFile(filepath.Join(r.work, object)); err != nil || string(left) != r.objects[object] {
+			if left, err := os.ReadFile(r.pathOf(t, object)); err != nil || string(left) != r.objects[object] {
 				t.Errorf("%s is another one: %v", object, err)
 			}
 		}
@@ -148,7 +172,7 @@ func (r *run) checkMended(t *testing.T, name string) {
 	if _, err := Run(t.Context(), r.plan, of.Name, task, Options{}); err != nil {
 		t.Errorf("%s is not made again: %v", name, err)
 	}
-	if left, err := os.ReadFile(filepath.Join(r.work, name)); err != nil || string(left) != r.objects[name] {
+	if left, err := os.ReadFile(r.pathOf(t, name)); err != nil || string(left) != r.objects[name] {
 		t.Errorf("%s was not made again: %v", name, err)
 	}
 }
@@ -159,13 +183,15 @@ func (r *run) checkRest(t *testing.T, name string) {
 	err := os.RemoveAll(r.results)
 	stages := r.plan.Stages()
 	for i := len(stages) - 1; stages[i].Name != path.Dir(name); i-- {
-		err = errors.Join(err, os.RemoveAll(filepath.Join(r.work, stages[i].Name)))
+		for task := range stages[i].Tasks {
+			err = errors.Join(err, os.RemoveAll(objectPath(r.plan, stages[i].Name, task)))
+		}
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	runAll(t, r.plan, Options{})
-	if !maps.Equal(contents(t, r.results), r.wanted) || !maps.Equal(contents(t, r.work), r.objects) {
+	if !maps.Equal(contents(t, r.results), r.wanted) || !maps.Equal(r.left(t), r.objects) {
 		t.Error("other results")
 	}
 }
@@ -174,12 +200,18 @@ func (r *run) checkRest(t *testing.T, name string) {
 func (r *run) checkOpen(t *testing.T, name, what string) {
 	t.Helper()
 	of, task := r.taskOf(t, name)
-	st, err := openStore(t.Context(), r.plan, nil, 0)
+	for _, reader := range r.plan.table(of).sections {
+		st, err := openStore(t.Context(), r.plan, nil, reader.reader, reader.tasks-1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := st.load(t.Context(), of); !errors.Is(err, ErrObject) {
+			t.Errorf("%s in the place of %s is read by %s: %v", what, name, reader.reader, err)
+		}
+	}
+	st, err := openStore(t.Context(), r.plan, nil, of.Name, task)
 	if err != nil {
 		t.Fatal(err)
-	}
-	if _, err := st.load(t.Context(), of); !errors.Is(err, ErrObject) {
-		t.Errorf("%s in the place of %s is read: %v", what, name, err)
 	}
 	if done, err := st.done(t.Context(), of, task, nil); done != nil || err != nil {
 		t.Errorf("%s in the place of %s counts as done: %v", what, name, err)

@@ -32,7 +32,7 @@ func TestTasksThatAreNotThereAreRefused(t *testing.T) {
 func TestForeignFilesAmongObjectsAreLeftAlone(t *testing.T) {
 	c := dedup.Config{Inputs: []string{hotCorpus(t, 3, 6, 6, 1)}}
 	p := makePlan(t, c, PlanOptions{Command: stage.Dedup, Output: filepath.Join(t.TempDir(), "out"), Partitions: 1})
-	stages := filepath.Join(p.Work, p.Digest, "sketch")
+	stages := filepath.Dir(objectPath(p, "sketch", 0))
 	if err := os.MkdirAll(stages, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestATaskHoldsNoPlacesOfOtherPartitions(t *testing.T) {
 	c := dedup.Config{Inputs: []string{hotCorpus(t, 3, 6, 6, 2)}}
 	p := makePlan(t, c, PlanOptions{Command: stage.Dedup, Output: filepath.Join(t.TempDir(), "out"), Partitions: 5})
 	runAll(t, p, Options{})
-	st, err := openStore(t.Context(), p, nil, 3)
+	st, err := openStore(t.Context(), p, nil, "group", 3)
 	if err != nil {
 		t.Fatal(err)
 	}

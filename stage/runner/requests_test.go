@@ -5,11 +5,14 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/corpus/objects"
 	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/internal/bucketserver"
 	"github.com/alike-dev/alike/stage"
 )
 
@@ -46,28 +49,57 @@ func (c *counting) Upload(context.Context, string, io.ReaderAt, int64) error {
 
 func (c *counting) Remove(context.Context, string) error { return errors.ErrUnsupported }
 
-// The estimate is what a user pays by: tasks ask for no more, and for not much less where most
-// partitions have rows.
-func TestTasksAskForNoMoreThanTheEstimateSays(t *testing.T) {
-	bucket := &counting{folder: folder{root: t.TempDir()}}
-	c := dedup.Config{Inputs: []string{hotCorpus(t, 30, 60, 60, 4)}}
-	p, err := Make(t.Context(), c, PlanOptions{Command: stage.Dedup, Work: "s3://bucket/work", Output: filepath.Join(t.TempDir(), "out"), Partitions: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
-	runAll(t, p, Options{Buckets: func(context.Context, string) (corpus.Bucket, error) { return bucket, nil }})
-	files := int64(0) // are read without the bucket
-	for _, s := range p.Stages() {
-		if s.Documents {
-			files += p.Estimate.InputBytes>>21 + int64(len(p.Files))
-		}
-	}
-	reads, writes := p.Estimate.ReadRequests-files, p.Estimate.WriteRequests
-	if got := bucket.reads.Load(); got > reads || got < reads/3 {
-		t.Errorf("%d requests to read, the estimate is %d", got, reads)
-	}
-	if got := bucket.writes.Load(); got > writes || got < writes/2 {
-		t.Errorf("%d requests to write and list, the estimate is %d", got, writes)
+// The estimate is what a user pays by. It is compared with the log of a server that holds inputs, objects and results.
+func TestTasksAskForWhatTheEstimateSays(t *testing.T) {
+	for name, c := range map[string]struct {
+		command                                   string
+		copies, template, near, files, partitions int
+	}{
+		"few tasks":             {stage.Dedup, 30, 60, 60, 4, 4},
+		"few tasks, pairs":      {stage.Pairs, 30, 60, 60, 4, 4},
+		"many tasks":            {stage.Dedup, 20, 60, 1000, 16, 16},
+		"more files than tasks": {stage.Dedup, 20, 60, 1000, 24, 6},
+		"hardly a row for each": {stage.Dedup, 3, 9, 150, 16, 16},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server, store := bucketserver.StartS3(t, "bucket"), &objects.Store{}
+			t.Cleanup(func() { _ = store.Close() })
+			for name, value := range server.Env() {
+				t.Setenv(name, value)
+			}
+			for name, content := range contents(t, hotCorpus(t, c.copies, c.template, c.near, c.files)) {
+				server.Put("bucket", "in/"+name, []byte(content))
+			}
+			config := dedup.Config{Inputs: []string{"s3://bucket/in/"}}
+			config.Corpus.Buckets = store.Bucket
+			o := PlanOptions{Command: c.command, Work: "s3://bucket/work", Output: "s3://bucket/out", Partitions: c.partitions}
+			if c.command == stage.Pairs {
+				o.Output += "/pairs.csv"
+			}
+			p, err := Make(t.Context(), config, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			server.Traffic.Take()
+			runAll(t, p, Options{Buckets: store.Bucket})
+			asked := map[bucketserver.Kind]int64{}
+			rows := int64(0) // bytes of rows of tables
+			for _, r := range server.Traffic.Take() {
+				asked[r.Kind]++
+				if r.Kind == bucketserver.Read && strings.HasPrefix(r.Key, "work/") && r.Bytes < stage.HeaderBytes {
+					rows += r.Bytes
+				}
+			}
+			near := func(what string, got, want int64) {
+				t.Helper()
+				if float64(got) < 0.8*float64(want) || float64(got) > 1.2*float64(want) {
+					t.Errorf("%s: %d, the estimate is %d", what, got, want)
+				}
+			}
+			near("requests to read", asked[bucketserver.Read]+asked[bucketserver.LookUp], p.Estimate.ReadRequests)
+			near("requests to write", asked[bucketserver.Write]+asked[bucketserver.List], p.Estimate.WriteRequests)
+			near("bytes of tables", rows, p.bytesOfTables()) // of short ranges: some rows are longer
+		})
 	}
 }
 
@@ -79,30 +111,33 @@ func TestTheEstimateCountsEveryPassOverTheInput(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e := p.Estimate; e.MovedBytes != passes*e.InputBytes+2*e.WorkBytes+p.bytesOfIndexes() {
+		if e := p.Estimate; e.MovedBytes != passes*e.InputBytes+2*e.WorkBytes+p.bytesOfTables() {
 			t.Errorf("%s: %d bytes are moved, of %d of input and %d of blocks", command, e.MovedBytes, e.InputBytes, e.WorkBytes)
 		}
 	}
 }
 
-// In a plan of many partitions the indexes of objects are most of what tasks ask for.
-func TestTheEstimateCountsReadingTheIndexesOfObjects(t *testing.T) {
+// With P partitions tasks read P² rows of tables, and not P² tables of P rows.
+func TestBytesOfTablesGrowWithTheSquareOfPartitions(t *testing.T) {
 	c := dedup.Config{Inputs: []string{hotCorpus(t, 3, 6, 6, 1)}}
 	of := func(partitions int) *Plan {
 		return makePlan(t, c, PlanOptions{Command: stage.Dedup, Output: filepath.Join(t.TempDir(), "out"), Partitions: partitions})
 	}
-	// The beginning of an object, which is read first, holds an index of 4,096 entries. The keys from each task of classes
-	// have one for each of group.
 	small, large := of(2500), of(5000)
-	if got := large.Estimate.ReadRequests - 4*small.Estimate.ReadRequests; got < 5000*5000/2 {
-		t.Errorf("twice the partitions take %d requests more than four times as many", got)
+	if ratio := float64(large.bytesOfTables()) / float64(small.bytesOfTables()); ratio > 4.1 {
+		t.Errorf("twice the partitions read %.2f times the bytes of tables", ratio)
 	}
-	if got := large.bytesOfIndexes() - 4*small.bytesOfIndexes(); got < 5000*5000*20_000/2 {
-		t.Errorf("twice the partitions read %d bytes of indexes more than four times as many", got)
+	pairs, bytes := int64(0), int64(0)
+	large.eachInput(func(of stage.Stage, by section) {
+		pairs += int64(of.Tasks) * int64(by.tasks)
+		bytes += int64(of.Tasks) * int64(by.tasks) * by.rowBytes()
+	})
+	if bytes > 32*pairs {
+		t.Errorf("%d bytes for %d pairs of tasks", bytes, pairs)
 	}
 	e := large.Estimate
-	if e.MovedBytes < large.bytesOfIndexes() {
-		t.Errorf("%d bytes are moved, of indexes alone %d", e.MovedBytes, large.bytesOfIndexes())
+	if e.MovedBytes < large.bytesOfTables() {
+		t.Errorf("%d bytes are moved, of tables alone %d", e.MovedBytes, large.bytesOfTables())
 	}
 	if least := float64(large.tasks())*taskSeconds + float64(e.ReadRequests)*readSeconds; e.CPUHours*3600 < least {
 		t.Errorf("%v processor hours for %d tasks and %d requests", e.CPUHours, large.tasks(), e.ReadRequests)

@@ -8,7 +8,9 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+	"strconv"
 
+	"github.com/zeebo/xxh3"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/alike-dev/alike/corpus"
@@ -17,71 +19,83 @@ import (
 	"github.com/alike-dev/alike/stage"
 )
 
-// store is the place of the objects of a plan, as seen by the reader of one partition.
+// store is the place of the objects of a plan, as seen by the task of a stage.
 type store struct {
 	place
 	plan   *Plan
-	number int                  // the partition
-	stages map[string][]*object // objects of the stages that were loaded, by task, with the blocks for the partition
+	reader string               // the stage
+	number int                  // of the task, and of the partition that it reads
+	stages map[string][]*object // objects of the stages that were loaded, by task, with the blocks for the reader
 }
 
-func openStore(ctx context.Context, p *Plan, buckets Buckets, number int) (*store, error) {
+func openStore(ctx context.Context, p *Plan, buckets Buckets, reader string, number int) (*store, error) {
 	at, err := openPlace(ctx, p.Work, buckets, true) // openObject detects what was not written to the end
 	if err != nil {
 		return nil, err
 	}
-	return &store{place: at, plan: p, number: number, stages: map[string][]*object{}}, nil
+	return &store{place: at, plan: p, reader: reader, number: number, stages: map[string][]*object{}}, nil
 }
 
-// folderOf returns the name of the folder with the objects of a stage.
-func (s *store) folderOf(name string) string { return s.plan.Digest + "/" + name }
-
-// nameOf returns the name of a task's object.
-func (s *store) nameOf(name string, task int) string {
-	return fmt.Sprintf("%s/%06d", s.folderOf(name), task)
+// nameOf returns the name of a task's object. It has two digits of a hash before the stage, so that the requests of a plan
+// go to many ranges of names: object stores divide those that are asked for most among their servers.
+func (p *Plan) nameOf(name string, task int) string {
+	return fmt.Sprintf("%s/%02x/%s/%06d", p.Digest, byte(xxh3.HashString(strconv.Itoa(task))), name, task)
 }
 
 // atOnce is how many requests run at the same time.
 const atOnce = 16
 
-// load lists the objects of a stage, with one request for each thousand, and reads their indexes.
+// load reads where the blocks for the task are in the objects of a stage, with one short request for each. Each task begins
+// with another object, so that tasks which start together do not ask for the same ones at once.
 func (s *store) load(ctx context.Context, of stage.Stage) ([]*object, error) {
 	if found := s.stages[of.Name]; found != nil {
 		return found, nil
 	}
-	objects := make([]corpus.Object, of.Tasks)
-	err := s.list(ctx, s.folderOf(of.Name), func(name string, o corpus.Object) {
-		var task int
-		if n, err := fmt.Sscanf(name, "%d", &task); err == nil && n == 1 && task >= 0 && task < of.Tasks && name == fmt.Sprintf("%06d", task) {
-			objects[task] = o
-		}
-	})
-	if err != nil {
-		return nil, &corpus.Problem{Path: s.plan.Work, Err: err}
-	}
-	for task, o := range objects {
-		if o.Key == "" {
-			return nil, fmt.Errorf("%w: task %d of stage %s has left nothing in %s: run it first", ErrObject, task, of.Name, s.plan.Work)
-		}
-	}
-	found := make([]*object, of.Tasks)
-	group, within := errgroup.WithContext(ctx)
+	table := s.plan.table(of)
+	mine := table.section(s.reader)
+	found, failed := make([]*object, of.Tasks), make([]error, of.Tasks)
+	var group errgroup.Group
 	group.SetLimit(atOnce)
-	for task := range found {
+	for i := range found {
+		task := (s.number + i) % of.Tasks
 		group.Go(func() error {
-			o, err := s.openObject(within, objects[task], s.plan.header(of, task))
-			if err == nil {
-				o.blocks = slices.Clone(slices.DeleteFunc(o.blocks, func(e extent) bool { return e.partition != s.number }))
-			}
-			found[task] = o
-			return err
+			found[task], failed[task] = s.look(ctx, of, task, mine)
+			return nil
 		})
 	}
-	if err := group.Wait(); err != nil {
-		return nil, err
+	_ = group.Wait() // it waits only: the first task that has failed is told, whichever answered first
+	if i := slices.IndexFunc(failed, func(err error) bool { return err != nil }); i >= 0 {
+		return nil, failed[i]
 	}
 	s.stages[of.Name] = found
 	return found, nil
+}
+
+// look reads the row for the task in an object of another one.
+func (s *store) look(ctx context.Context, of stage.Stage, task int, mine *section) (*object, error) {
+	o := &object{Object: corpus.Object{Key: s.prefix + s.plan.nameOf(of.Name, task)}, header: s.plan.header(of, task)}
+	first, sum, err := o.header.encoded()
+	if err != nil {
+		return nil, err
+	}
+	row, err := s.read(ctx, o.Object, int64(len(first))+mine.row(s.number), mine.rowBytes())
+	if err == nil {
+		if o.blocks, err = mine.parse(row, s.number, sum); err == nil {
+			return o, nil
+		}
+	}
+	// Why it cannot be read: the object itself may say what it is.
+	there, missing := s.stat(ctx, s.plan.nameOf(of.Name, task))
+	switch {
+	case errors.Is(missing, fs.ErrNotExist):
+		return nil, fmt.Errorf("%w: task %d of stage %s has left nothing in %s: run it first", ErrObject, task, of.Name, s.plan.Work)
+	case missing != nil:
+		return nil, &corpus.Problem{Path: s.plan.Work, Err: missing}
+	}
+	if _, wrong := s.openObject(ctx, there, o.header, s.plan.table(of)); wrong != nil {
+		return nil, wrong
+	}
+	return nil, err
 }
 
 // blocks visits the blocks of a stream that a stage made for the partition.
@@ -91,8 +105,8 @@ func (s *store) blocks(ctx context.Context, of stage.Stage, stream stage.Stream,
 		return err
 	}
 	for _, o := range objects {
-		i, found := slices.BinarySearchFunc(o.blocks, extent{stream: stream, partition: s.number}, compareExtents)
-		if !found {
+		i := slices.IndexFunc(o.blocks, func(e extent) bool { return e.stream == stream })
+		if i < 0 {
 			continue
 		}
 		if err := s.extent(ctx, o, o.blocks[i], visit); err != nil {
@@ -104,12 +118,17 @@ func (s *store) blocks(ctx context.Context, of stage.Stage, stream stage.Stream,
 
 // extent visits the blocks of an extent of an object.
 func (s *store) extent(ctx context.Context, o *object, e extent, visit func(block []byte) error) error {
-	r, err := s.openRange(ctx, o.Object, e.offset, e.length)
+	return s.within(ctx, o, e.offset, e.length, func(h stage.Header) bool { return h.Stream == e.stream && h.Partition == e.partition }, visit)
+}
+
+// within visits the blocks in a range of an object, which must be of its task and such as fits accepts.
+func (s *store) within(ctx context.Context, o *object, offset, length int64, fits func(stage.Header) bool, visit func(block []byte) error) error {
+	r, err := s.openRange(ctx, o.Object, offset, length)
 	if err != nil {
 		return err
 	}
-	err = eachBlock(bufio.NewReaderSize(r, 256<<10), e.length, func(h stage.Header) error {
-		if h.Plan != s.plan.ID() || h.Task != o.header.Task || h.Stream != e.stream || h.Partition != e.partition {
+	err = eachBlock(bufio.NewReaderSize(r, 256<<10), length, func(h stage.Header) error {
+		if h.Plan != s.plan.ID() || h.Task != o.header.Task || !fits(h) {
 			return fmt.Errorf("%w: %s is in the place of another one", stage.ErrBlock, h)
 		}
 		return nil
@@ -160,14 +179,14 @@ func eachBlock(r io.Reader, length int64, check func(stage.Header) error, visit 
 // done returns the object of a task that need not be run again; nil: it must be. The task must have left its own, whole
 // object. If it has also written results, these and all blocks must be what it wrote: nothing later would notice.
 func (s *store) done(ctx context.Context, of stage.Stage, task int, buckets Buckets) (*object, error) {
-	found, err := s.stat(ctx, s.nameOf(of.Name, task))
+	found, err := s.stat(ctx, s.plan.nameOf(of.Name, task))
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, durable.ErrForeign):
 		return nil, nil
 	case err != nil:
 		return nil, &corpus.Problem{Path: s.plan.Work, Err: err}
 	}
-	o, err := s.openObject(ctx, found, s.plan.header(of, task))
+	o, err := s.openObject(ctx, found, s.plan.header(of, task), s.plan.table(of))
 	if err == nil && (of.Name == stage.Write || of.Name == stage.Publish) {
 		err = errors.Join(s.checkBlocks(ctx, o), s.plan.checkFiles(ctx, o.header.Files, buckets))
 	}
@@ -179,19 +198,18 @@ func (s *store) done(ctx context.Context, of stage.Stage, task int, buckets Buck
 
 // checkBlocks reads all blocks of an object.
 func (s *store) checkBlocks(ctx context.Context, o *object) error {
-	for _, e := range o.blocks {
-		err := s.extent(ctx, o, e, func(block []byte) error {
-			return stage.EachRow(block, s.plan.ID(), e.stream, func([]uint64, []byte) error { return ctx.Err() })
-		})
-		if err != nil {
-			return err
-		}
+	var of stage.Header
+	fits := func(h stage.Header) bool {
+		of = h
+		return slices.Contains(o.header.Streams, h.Stream.String())
 	}
-	return nil
+	return s.within(ctx, o, o.begin, o.end-o.begin, fits, func(block []byte) error {
+		return stage.EachRow(block, s.plan.ID(), of.Stream, func([]uint64, []byte) error { return ctx.Err() })
+	})
 }
 
-// leave writes the object of a task from the blocks that make emits. make may add to the header.
-func (s *store) leave(ctx context.Context, space *scratch.Space, h *header, make func(to stage.Output) error) (err error) {
+// leave writes the object of a task from the blocks that make emits. make may add to the results in the header.
+func (s *store) leave(ctx context.Context, space *scratch.Space, of stage.Stage, h *header, make func(to stage.Output) error) (err error) {
 	made, err := newCollector(space)
 	if err != nil {
 		return err
@@ -200,12 +218,12 @@ func (s *store) leave(ctx context.Context, space *scratch.Space, h *header, make
 	if err := make(made); err != nil {
 		return err
 	}
-	to, err := s.create(ctx, s.nameOf(h.Stage, h.Task))
+	to, err := s.create(ctx, s.plan.nameOf(h.Stage, h.Task))
 	if err != nil {
 		return &corpus.Problem{Path: s.plan.Work, Err: err}
 	}
 	defer to.Abort()
-	if err := made.publish(to, h); err != nil {
+	if err := made.publish(to, h, s.plan.table(of)); err != nil {
 		return err
 	}
 	return to.Commit()
@@ -213,21 +231,16 @@ func (s *store) leave(ctx context.Context, space *scratch.Space, h *header, make
 
 // documents visits the blocks of documents that Pack wrote for the task.
 func (s *store) documents(ctx context.Context, visit func(block []byte) error) error {
-	found, err := s.stat(ctx, s.nameOf(packing.Name, s.number))
+	found, err := s.stat(ctx, s.plan.nameOf(packing.Name, s.number))
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w: part %d of the documents is not in %s: pack it first", ErrObject, s.number, s.plan.Work)
 	}
 	if err != nil {
 		return &corpus.Problem{Path: s.plan.Work, Err: err}
 	}
-	o, err := s.openObject(ctx, found, s.plan.header(packing, s.number))
+	o, err := s.openObject(ctx, found, s.plan.header(packing, s.number), table{})
 	if err != nil {
 		return err
 	}
-	for _, e := range o.blocks {
-		if err := s.extent(ctx, o, e, visit); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.extent(ctx, o, extent{stage.Documents, s.number, o.begin, o.end - o.begin}, visit)
 }

@@ -23,7 +23,7 @@ func Run(ctx context.Context, p *Plan, name string, number int, o Options) (s *S
 	if err != nil {
 		return nil, err
 	}
-	st, err := openStore(ctx, p, o.Buckets, number)
+	st, err := openStore(ctx, p, o.Buckets, name, number)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func Run(ctx context.Context, p *Plan, name string, number int, o Options) (s *S
 		err := errors.Join(run(to), to.to.Flush())
 		return h.Summary, err
 	}
-	if err := st.leave(ctx, space, h, run); err != nil {
+	if err := st.leave(ctx, space, of, h, run); err != nil {
 		return nil, err
 	}
 	return h.Summary, nil
