@@ -26,6 +26,9 @@ type openBlock struct {
 
 // add adds a row to the open block of its partition, and hands the block to the output when it is full.
 func (e *emitter) add(s Stream, partition int, payload []byte, words ...uint64) error {
+	if s.Own() && partition != e.task {
+		return fmt.Errorf("stage: a row of stream %s of task %d is for task %d, which will not look for it", s, e.task, partition)
+	}
 	if e.streams[s] == nil {
 		e.streams[s] = make([]openBlock, e.plan.partitions(s))
 	}

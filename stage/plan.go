@@ -105,7 +105,7 @@ func (p *Plan) blockBytes() int {
 // partitions returns how many partitions a stream has. It is the number of tasks of the stage that reads it.
 func (p *Plan) partitions(s Stream) int {
 	switch streams[s].by {
-	case byDocuments:
+	case byDocuments, byOwn:
 		return len(p.FirstFiles)
 	case byHash:
 		return p.Partitions

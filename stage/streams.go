@@ -73,6 +73,7 @@ type by uint8
 const (
 	byOne by = iota
 	byDocuments
+	byOwn // as byDocuments, from the task that reads the same documents, and no other
 	byHash
 	byTree
 )
@@ -90,11 +91,11 @@ var streams = [streamsEnd]streamForm{
 	Totals:       {"totals", 1, false, byOne},
 	Rows:         {"rows", 3, true, byHash},
 	Names:        {"names", 3, true, byHash},
-	Cards:        {"cards", 3, true, byDocuments},
+	Cards:        {"cards", 3, true, byOwn},
 	Skips:        {"skips", 1, false, byHash},
 	Repeats:      {"repeats", 2, false, byDocuments},
 	Renames:      {"renames", 1, false, byDocuments},
-	Damaged:      {"damaged", 1, false, byDocuments},
+	Damaged:      {"damaged", 1, false, byOwn},
 	Keys:         {"keys", 2, false, byHash},
 	Copies:       {"copies", 3, false, byDocuments},
 	CopyEdges:    {"copy-edges", 2, false, byTree},
@@ -107,7 +108,7 @@ var streams = [streamsEnd]streamForm{
 	Buckets:      {"buckets", 1, true, byHash},
 	Wants:        {"wants", 2, false, byDocuments},
 	Sets:         {"sets", 1, true, byHash},
-	OwnSets:      {"own-sets", 1, true, byDocuments},
+	OwnSets:      {"own-sets", 1, true, byOwn},
 	HotSizes:     {"hot-sizes", 3, false, byOne},
 	HotSets:      {"hot-sets", 4, true, byOne},
 	HotEdges:     {"hot-edges", 3, false, byDocuments},
@@ -157,8 +158,8 @@ func (s Stream) String() string {
 	return streams[s].name
 }
 
-// ByDocuments tells whether a row of the stream goes to the task that reads the files of the row's document.
-func (s Stream) ByDocuments() bool { return s < streamsEnd && streams[s].by == byDocuments }
+// Own tells whether partition i of the stream comes from task i only.
+func (s Stream) Own() bool { return s < streamsEnd && streams[s].by == byOwn }
 
 // Streams returns the numbers of all streams by their names.
 func Streams() map[string]Stream {

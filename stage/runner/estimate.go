@@ -115,7 +115,7 @@ func (p *Plan) eachInput(visit func(of stage.Stage, by section)) {
 
 // bytesOfTables estimates the bytes that tasks read to find the blocks of other tasks: a row of the table of each object.
 func (p *Plan) bytesOfTables() (bytes int64) {
-	p.eachInput(func(of stage.Stage, by section) { bytes += int64(of.Tasks) * int64(by.tasks) * by.rowBytes() })
+	p.eachInput(func(of stage.Stage, by section) { bytes += by.pairs(of.Tasks) * by.rowBytes() })
 	return bytes
 }
 
@@ -133,16 +133,12 @@ func rowsOfDocument(s stage.Stream, keys int) float64 {
 	return wantedShare
 }
 
-// blocks estimates how many pairs of tasks exchange blocks of a stream. Rows fall into partitions at random, but those of a
-// stage that reads documents go to the task that reads the same ones.
+// blocks estimates how many pairs of tasks exchange blocks of a stream. Rows fall into partitions at random.
 func (p *Plan) blocks(of stage.Stage, by section, s stage.Stream, keys int) float64 {
 	rows := rowsOfDocument(s, keys) * float64(p.Estimate.Documents)
-	pairs := float64(of.Tasks) * float64(by.tasks)
+	pairs := float64(by.pairs(of.Tasks))
 	if p.Estimate.Documents == 0 { // it is not known
 		return pairs
-	}
-	if of.Documents && s.ByDocuments() {
-		pairs = float64(min(of.Tasks, by.tasks))
 	}
 	return pairs * -math.Expm1(-rows/pairs)
 }
@@ -154,7 +150,7 @@ func (p *Plan) blocks(of stage.Stage, by section, s stage.Stream, keys int) floa
 func (p *Plan) requests(keys int) (read, write int64) {
 	ranges := 0.0
 	p.eachInput(func(of stage.Stage, by section) {
-		read += int64(by.tasks) * int64(of.Tasks)
+		read += by.pairs(of.Tasks)
 		for _, s := range by.streams {
 			ranges += p.blocks(of, by, s, keys)
 		}

@@ -201,7 +201,11 @@ func (r *run) checkOpen(t *testing.T, name, what string) {
 	t.Helper()
 	of, task := r.taskOf(t, name)
 	for _, reader := range r.plan.table(of).sections {
-		st, err := openStore(t.Context(), r.plan, nil, reader.reader, reader.tasks-1)
+		by := reader.tasks - 1
+		if reader.own {
+			by = task
+		}
+		st, err := openStore(t.Context(), r.plan, nil, reader.reader, by)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -129,8 +129,8 @@ func TestBytesOfTablesGrowWithTheSquareOfPartitions(t *testing.T) {
 	}
 	pairs, bytes := int64(0), int64(0)
 	large.eachInput(func(of stage.Stage, by section) {
-		pairs += int64(of.Tasks) * int64(by.tasks)
-		bytes += int64(of.Tasks) * int64(by.tasks) * by.rowBytes()
+		pairs += by.pairs(of.Tasks)
+		bytes += by.pairs(of.Tasks) * by.rowBytes()
 	})
 	if bytes > 32*pairs {
 		t.Errorf("%d bytes for %d pairs of tasks", bytes, pairs)

@@ -53,13 +53,14 @@ func (s *store) load(ctx context.Context, of stage.Stage) ([]*object, error) {
 	}
 	table := s.plan.table(of)
 	mine := table.section(s.reader)
-	found, failed := make([]*object, of.Tasks), make([]error, of.Tasks)
+	first, n := mine.readBy(s.number, of.Tasks)
+	found, failed := make([]*object, n), make([]error, n)
 	var group errgroup.Group
 	group.SetLimit(atOnce)
 	for i := range found {
-		task := (s.number + i) % of.Tasks
+		at := (s.number + i) % n
 		group.Go(func() error {
-			found[task], failed[task] = s.look(ctx, of, task, mine)
+			found[at], failed[at] = s.look(ctx, of, first+at, mine)
 			return nil
 		})
 	}

@@ -33,6 +33,22 @@ type section struct {
 	tasks   int
 	streams []stage.Stream
 	from    int64 // where its rows begin in the table
+	// own: the task finds all that is for it in the object of the task with its number, as both work for the same documents.
+	own bool
+}
+
+// readBy returns the objects that a task reads: the first, and how many from there on, of so many.
+func (s *section) readBy(task, tasks int) (first, n int) {
+	if !s.own {
+		return 0, tasks
+	}
+	return task, 1
+}
+
+// pairs returns how many pairs of tasks exchange blocks.
+func (s *section) pairs(tasks int) int64 {
+	_, n := s.readBy(0, tasks)
+	return int64(s.tasks) * int64(n)
 }
 
 func (s *section) rowBytes() int64 { return rowBytesOf(len(s.streams)) }
@@ -43,10 +59,11 @@ func rowBytesOf(streams int) int64 { return int64(streams)*entryBytes + sumBytes
 func (p *Plan) table(of stage.Stage) (t table) {
 	named := stage.Streams()
 	for _, reader := range p.Stages() {
-		s := section{reader: reader.Name, tasks: reader.Tasks, from: t.length}
+		s := section{reader: reader.Name, tasks: reader.Tasks, from: t.length, own: true}
 		for _, name := range reader.Reads {
 			if slices.Contains(of.Writes, name) {
 				s.streams = append(s.streams, named[name])
+				s.own = s.own && named[name].Own()
 			}
 		}
 		if len(s.streams) > 0 {
