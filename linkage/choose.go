@@ -58,6 +58,9 @@ func chooseColumns(ctx context.Context, c *Config, left, right *source, result *
 		result.Columns, err = byHand(c.Fields, l, r, left, right)
 		return err
 	}
+	if len(c.Same) > 0 && len(c.Sources) == 0 {
+		c.Sources = []string{NoSource}
+	}
 	chosen, err := columns.Choose(l, r, c.Sources, c.Table)
 	if err != nil {
 		return err

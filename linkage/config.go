@@ -53,6 +53,10 @@ type Config struct {
 	// so records of one source are no link and share no cluster. They are not compared unless Fields names them. Without any, a
 	// column of the only table is found from the data, if there is one; NoSource: there is none.
 	Sources []string
+	// Same are columns in which what is the same thing agrees, of those that are compared: links are the pairs of the kinds that
+	// agree in all of them, see Report.Kinds. Then a column of sources is not looked for. Without any, the data say which
+	// kinds are the same thing.
+	Same []string
 	// Table is a column of the only table that names the table which a record was in before, see Stack; "": there is none.
 	// It is not compared, and may be found to name sources.
 	Table string
@@ -120,6 +124,9 @@ func (c Config) Validate() error {
 	err := c.Weighing.validate()
 	if err == nil {
 		err = c.Searching.validate(c.Threshold)
+	}
+	if len(c.Same) > 0 && (c.Model != nil || c.Threshold > 0) {
+		err = errors.Join(err, setting.Errorf("%s says what is the same, and so does %s or %s: give one of them", setting.Same, setting.Model, setting.Threshold))
 	}
 	return errors.Join(err, c.Corpus.Validate())
 }

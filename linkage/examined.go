@@ -26,7 +26,7 @@ const fewPassedOver = 40
 // passed over. It also returns what was settled before.
 func examineAs(ctx context.Context, c *Config, f *find.Finder, r *Result) (*judge.Examiner, settled, error) {
 	// A model, a threshold and known links leave nothing to find out.
-	if c.exclusive() || f.Right == nil || c.Model != nil || c.Threshold > 0 || len(c.Known) > 0 {
+	if c.exclusive() || f.Right == nil || c.Model != nil || c.Threshold > 0 || len(c.Known) > 0 || len(c.Same) > 0 {
 		return examine(ctx, c, f, r, judge.Options{OnePartner: c.exclusive()})
 	}
 	taken, notes := f.Memory.Held, len(r.Notes)
@@ -57,7 +57,9 @@ func examine(ctx context.Context, c *Config, f *find.Finder, r *Result, o judge.
 			return nil, settled{}, err
 		}
 	}
-	c.complement(&o, f, r)
+	if err := c.complement(&o, f, r); err != nil {
+		return nil, settled{}, err
+	}
 	e, err := judge.New(ctx, input(c, f, r.Columns), f, o)
 	if err != nil {
 		return nil, settled{}, err
@@ -68,6 +70,7 @@ func examine(ctx context.Context, c *Config, f *find.Finder, r *Result, o judge.
 	}
 	r.Search, r.Candidates, r.Disputed = f.Summary, e.Candidates, e.Disputed
 	describeColumns(r.Columns, f, e)
+	r.describeKinds(e, f.Tables)
 	fixed, err := settle(ctx, c, f.Tables, e, r)
 	if err != nil {
 		return nil, settled{}, err
@@ -138,7 +141,7 @@ func settle(ctx context.Context, c *Config, t *held.Tables, e *judge.Examiner, r
 }
 
 // complement sets the options that follow from the configuration and the tables.
-func (c *Config) complement(o *judge.Options, f *find.Finder, r *Result) {
+func (c *Config) complement(o *judge.Options, f *find.Finder, r *Result) (err error) {
 	o.ByKeys = c.Candidates == Keys || c.Candidates == "" && f.Records[0]+f.Records[1] > c.limits.many
 	o.Threshold, o.Batch, o.Own, o.Strangers = c.Threshold, c.limits.batch, c.limits.own, c.limits.strangers
 	if c.Model != nil {
@@ -155,6 +158,8 @@ func (c *Config) complement(o *judge.Options, f *find.Finder, r *Result) {
 			r.Notes = append(r.Notes, note)
 		}
 	}
+	o.Same, err = r.placesOf(c.Same)
+	return err
 }
 
 // input returns what records are compared by.

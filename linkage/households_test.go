@@ -103,3 +103,47 @@ func TestADerivedColumnChangesNothing(t *testing.T) {
 		t.Errorf("%d links, and %d with derived columns", a, b)
 	}
 }
+
+// TestTheUserSaysWhatIsTheSame asks for persons, and for homes, of a table whose records do not name their registers.
+func TestTheUserSaysWhatIsTheSame(t *testing.T) {
+	table, person := households(700, false)
+	home := map[string]string{}
+	for _, line := range strings.Split(strings.TrimSpace(table), "\n")[1:] {
+		row := strings.Split(line, ",")
+		home[row[0]] = row[6] // by telephone
+	}
+	for _, of := range []struct {
+		same             []string
+		is               func(a, b string) bool
+		precision, found float64 // found: least number of right links
+	}{
+		{[]string{"first", "last", "born"}, func(a, b string) bool { return person[a] == person[b] }, 0.85, 0.75 * float64(len(person)/2)},
+		{[]string{"address", "phone"}, func(a, b string) bool { return home[a] == home[b] }, 0.95, 3000},
+	} {
+		r := join(t, Config{Left: write(t, "t.csv", table), Same: of.same})
+		right := 0.0
+		for link := range r.Links.All() {
+			if of.is(string(link.A), string(link.B)) {
+				right++
+			}
+		}
+		if precision := right / float64(r.Links.Len()); precision < of.precision || right < of.found || r.Disputed {
+			t.Errorf("same %v: precision %.3f, %.0f right, disputed: %v", of.same, precision, right, r.Disputed)
+		}
+		taken := 0
+		for _, k := range r.Kinds {
+			if k.Taken {
+				taken++
+				if len(k.Examples) == 0 || k.Candidates == 0 || !slices.Contains(k.Agree, of.same[0]) {
+					t.Errorf("same %v: taken is the kind %+v", of.same, k)
+				}
+			}
+		}
+		if taken == 0 {
+			t.Errorf("same %v: no kind was taken of %v", of.same, r.KindLines())
+		}
+	}
+	if _, err := Join(t.Context(), Config{Left: write(t, "t.csv", table), Same: []string{"name"}}); err == nil || !strings.Contains(err.Error(), "compared are first, last") {
+		t.Errorf("a column that is not there: %v", err)
+	}
+}

@@ -2,6 +2,7 @@ package linkage
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -29,7 +30,7 @@ func (r *Report) String() string {
 	}
 	r.describeColumns(&w)
 	r.describeVerdicts(&w)
-	for _, note := range r.Notes {
+	for _, note := range slices.Concat(r.KindLines(), r.Notes) {
 		fmt.Fprintf(&w, "alike: %s\n", note)
 	}
 	for _, id := range r.Repeated {
@@ -127,7 +128,8 @@ func (r *Report) Estimates() string {
 	}
 	if r.Disputed {
 		return "likely right and likely found: not known, because the data show two notions of what is the same thing, such as a " +
-			"person and a household or a visit; labels, or a column that names the source of a record, would tell"
+			"person and a household or a visit; labels, or a column that names the source of a record, would tell, and so would the user, by naming " +
+			"columns in which one thing agrees"
 	}
 	text := fmt.Sprintf("likely right: %s of the links; likely found: %s of the matches", shown(r.ExpectedPrecision), shown(r.ExpectedRecall))
 	if !Tells(r.ExpectedPrecision) || !Tells(r.ExpectedRecall) {

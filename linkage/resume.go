@@ -50,6 +50,7 @@ func (c *Config) settings(tables ...*source) iter.Seq[journal.Setting] {
 		{Name: string(setting.Field), Value: fmt.Sprintf("%+v", c.Fields)},
 		{Name: "table of a record", Value: c.Table},
 		{Name: string(setting.Source), Value: fmt.Sprintf("%q", c.Sources)},
+		{Name: string(setting.Same), Value: fmt.Sprintf("%q", c.Same)},
 		{Name: string(setting.Threshold), Value: fmt.Sprint(c.Threshold)},
 		{Name: string(setting.Precision), Value: fmt.Sprint(c.Precision)},
 		{Name: string(setting.Match), Value: string(c.Match)},

@@ -70,6 +70,7 @@ func (f *entityFlags) add(cmd *cobra.Command) {
 	addSkipped(flags, &f.skipped)
 	f.addCut(flags)
 	f.weigh.add(flags)
+	addSame(flags, &f.same)
 	addSummary(flags, &f.summary, "")
 	addVerdicts(flags, &f.verdicts, "")
 	flags.StringVar(&f.save, "save-config", "", "write the choices made, with the model for alike match, to this JSON `file`")

@@ -27,7 +27,7 @@ var topics = []topic{
 	{name: "similarity", title: "What is alike, and how it is found", flags: "recipe measure threshold wrong precision examples ask match top distance recall candidates within verify hashes tune:bits bands rows min-bands bucket-cap scheme seed min-similarity"},
 	{name: "units", title: "What is cut out of texts", flags: "unit min-tokens min-count code found-only cut"},
 	{name: "text", title: "How text becomes shingles", flags: "ngram tokens normalize fold strip-diacritics stop-words min-token-length repetitions"},
-	{name: "records", title: "Records of tables", flags: "records accept field source unique entities known changes verdicts idf join:repetitions config save-config model pairs:top probability truth audit audit-labels explain explain-pairs verbose"},
+	{name: "records", title: "Records of tables", flags: "records accept field source same unique entities known changes verdicts idf join:repetitions config save-config model pairs:top probability truth audit audit-labels explain explain-pairs verbose"},
 	{name: "index", title: "Indexes", flags: "index build:keep columns containment keys build:verbose"},
 	{name: "window", title: "What a stream remembers", flags: "window late window-docs refresh state replay"},
 	{name: "service", title: "The service", flags: "data log snapshots listen serve:tokens tls-cert tls-key insecure stateless durability pprof metrics-listen"},

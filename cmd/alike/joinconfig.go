@@ -60,7 +60,7 @@ func (f *joinFlags) joinConfig(cmd *cobra.Command, args []string) (c alike.JoinC
 		Left: args[0], LeftID: s.LeftID, RightID: s.RightID, Fields: s.Fields,
 		Corpus:    corpus.Options{Format: corpus.Format(f.format.value), MaxRecord: size},
 		Threshold: s.Threshold, Precision: s.Precision, Match: s.Match, Top: s.Top, With: s.With, Threads: f.threads,
-		Sources: f.sources, Weighing: s.Weighing, Searching: s.Searching,
+		Sources: f.sources, Same: f.same, Weighing: s.Weighing, Searching: s.Searching,
 		Considered: f.truth != "", Evidence: explainedOn(f.page), Audit: f.audit, Fail: dedup.OnError(f.onError.value) == dedup.OnErrorFail,
 	}
 	if len(args) > 1 {

@@ -26,6 +26,7 @@ type joinFlags struct {
 	threshold   string
 	precision   float64
 	sources     []string
+	same        []string
 	match       choice
 	top         int
 	with        []string
@@ -62,6 +63,7 @@ func (f *joinFlags) add(flags *pflag.FlagSet) {
 	addSkipped(flags, &f.skipped)
 	f.addDecision(flags)
 	addSource(flags, &f.sources)
+	addSame(flags, &f.same)
 	f.addWith(flags)
 	f.weigh.add(flags)
 	flags.StringVar(&f.known, "against-links", "", "`file` of known links, such as an earlier output: only new ones are looked for")
@@ -168,6 +170,11 @@ func parseField(spec string) (f linkage.Field, err error) {
 // addSource adds the flag of the columns that name sources.
 func addSource(flags *pflag.FlagSet, to *[]string) {
 	flags.StringArrayVar(to, "source", nil, "of records: `column` that names the source of each; a source has a thing once, so its records are not linked; repeatable")
+}
+
+// addSame adds the flag of the columns in which one thing agrees.
+func addSame(flags *pflag.FlagSet, to *[]string) {
+	flags.StringSliceVar(to, "same", nil, "of records: `columns` in which one thing agrees, such as first,last,born where members of a household have much in common")
 }
 
 // addSummary adds the flag of the summary; about says of what it is.

@@ -22,6 +22,7 @@ type recordFlags struct {
 func (f *recordFlags) add(flags *pflag.FlagSet) {
 	f.addSettings(flags)
 	addSource(flags, &f.join.sources)
+	addSame(flags, &f.join.same)
 	addVerdicts(flags, &f.join.verdicts, "with --records: ")
 	flags.StringVar(&f.join.save, "save-config", "", "with --records: write the choices made to this JSON `file`")
 	flags.BoolVar(&f.join.explain, "explain", false, "with --records: print how much each column says to standard error")
@@ -38,7 +39,7 @@ func (f *recordFlags) addSettings(flags *pflag.FlagSet) {
 }
 
 // onlyOfRecords are the flags that do not apply to texts.
-var onlyOfRecords = []string{"config", "save-config", "explain", "explain-pairs", "verbose", "probability", "top", "truth", "summary", "verdicts", "source", "match", "precision", "accept", "clusters", "audit", "audit-labels"}
+var onlyOfRecords = []string{"config", "save-config", "explain", "explain-pairs", "verbose", "probability", "top", "truth", "summary", "verdicts", "source", "same", "match", "precision", "accept", "clusters", "audit", "audit-labels"}
 
 // checkTexts refuses flags about records if --records is not given, and more of a command that has them for records only.
 func (f *recordFlags) checkTexts(flags *pflag.FlagSet, more ...string) error {
@@ -107,7 +108,7 @@ func (f *recordFlags) wanted() bool { return f.records || len(f.join.fields) > 0
 var ofRecords = []string{
 	"records", "field", "model", "output", "threshold", "id-field", "format", "max-record", "on-error", "threads", "memory", "work", "fresh", "quiet", "json", "skipped",
 	"keep", "results", "partitions", "engine", "cluster", "ids-only", "no-sync", "tag", "tag-prefix", "timings", "progress", "measure", "repetitions", "candidates", "recall",
-	"idf", "idf-epsilon", "idf-delta", "config", "save-config", "explain", "explain-pairs", "verbose", "probability", "top", "truth", "summary", "verdicts", "source", "match", "precision", "accept", "clusters", "audit", "audit-labels",
+	"idf", "idf-epsilon", "idf-delta", "config", "save-config", "explain", "explain-pairs", "verbose", "probability", "top", "truth", "summary", "verdicts", "source", "same", "match", "precision", "accept", "clusters", "audit", "audit-labels",
 }
 
 // notOfRecords says why other flags do not apply, if the reason is not that they are about texts.

@@ -32,6 +32,7 @@ var flags = map[setting.Name]string{
 	setting.Top:         "--top",
 	setting.Truth:       "--truth",
 	setting.SaveConfig:  "--save-config",
+	setting.Same:        "--same",
 	setting.Source:      "--source",
 	setting.With:        "--with",
 	setting.Within:      "--within",

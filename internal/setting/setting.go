@@ -64,6 +64,7 @@ const (
 	Seed            Name = "Seed"
 	Shared          Name = "Shared"
 	ShingleHash     Name = "ShingleHash"
+	Same            Name = "Same"
 	Source          Name = "Source"
 	Star            Name = "Star"
 	StopWords       Name = "StopWords"
@@ -87,7 +88,7 @@ const (
 var Names = []Name{
 	Banding, Bits, BucketCap, Candidates, Containment, Distance, Field, Fold, Format, Fresh, Hash, Header, IDF, IDField,
 	Keep, Keys, Late, Match, MaxRecord, Measure, Memory, MinBands, MinLength, Model, NGram, NoSync, Normalize, OnError,
-	Audit, Permutations, Pipe, Precision, Preset, Recall, Refresh, Repetitions, Rows, SaveConfig, Scheme, Seed, Shared, ShingleHash, Source, Star,
+	Audit, Permutations, Pipe, Precision, Preset, Recall, Refresh, Repetitions, Rows, Same, SaveConfig, Scheme, Seed, Shared, ShingleHash, Source, Star,
 	StopWords, StripDiacritics, TagPrefix, TextField, Threshold, Tokens, Top, Truth, Unique, Verify, Window, WindowDocs, With,
 	Within, Work,
 }

@@ -39,7 +39,7 @@ func (e *Examiner) learn(ctx context.Context, sample []compare.Pair, calibrate b
 		if err != nil {
 			return err
 		}
-		e.takeFitted(model.Fit(ctx, e.Sample, model.Options{OnePartner: e.OnePartner, Sources: e.sourcesOfOne(), Share: e.shares, Calibrate: calibrate, Around: around}))
+		e.takeFitted(model.Fit(ctx, e.Sample, model.Options{OnePartner: e.OnePartner, Sources: e.sourcesOfOne(), Share: e.shares, Calibrate: calibrate, Same: e.Same, Around: around}))
 	}
 	return ctx.Err()
 }
@@ -53,6 +53,7 @@ type learnedModel struct {
 	ByKinds    bool // the evidence of columns is not shared
 	Disputed   bool
 	Differing  []int
+	Kinds      []model.Kind
 }
 
 // learned takes the model that an earlier process has noted, or else calls learn and notes the result.
@@ -75,7 +76,7 @@ func (e *Examiner) learned(kind string, learn func() error) error {
 		if m.ByKinds {
 			shares = slices.Repeat([]float64{1}, len(shares))
 		}
-		f := &model.Fitted{Model: model.NewModel(e.Sample, shares), Probability: probability, Calibrated: m.Calibrated, ByKinds: m.ByKinds, Disputed: m.Disputed, Differing: m.Differing}
+		f := &model.Fitted{Model: model.NewModel(e.Sample, shares), Probability: probability, Calibrated: m.Calibrated, ByKinds: m.ByKinds, Disputed: m.Disputed, Differing: m.Differing, Kinds: m.Kinds}
 		f.Model.Prior, f.Model.Evidence = m.Prior, m.Evidence
 		f.KeepFinite(e.Sample) // shares are not in the note
 		e.takeFitted(f)
@@ -87,7 +88,7 @@ func (e *Examiner) learned(kind string, learn func() error) error {
 	if e.finder.Steps.Log == nil {
 		return nil
 	}
-	m = learnedModel{Prior: e.Model.Prior, Evidence: e.Model.Evidence, Calibrated: e.calibrated, ByKinds: e.byKinds, Disputed: e.Disputed, Differing: e.differing}
+	m = learnedModel{Prior: e.Model.Prior, Evidence: e.Model.Evidence, Calibrated: e.calibrated, ByKinds: e.byKinds, Disputed: e.Disputed, Differing: e.differing, Kinds: e.Kinds}
 	if m.Sample, err = e.finder.Steps.Write("sample", e.Sample, 0, e.Sampled); err != nil {
 		return err
 	}

@@ -26,6 +26,7 @@ type Options struct {
 	Strangers  uint64            // most pairs of records from which correlations of columns are estimated
 	Sources    *columns.Sources  // of the only table; nil: there are none
 	Told       bool              // the user says so
+	Same       []int             // columns in which what is the same thing agrees, see model.Options
 	Names      []string          // of the columns, for notes
 	Tell       func(note string) // adds to the notes of the report
 }
@@ -56,6 +57,7 @@ type Examiner struct {
 	Shifts      []closeness.Shift  // of each column, between the tables; nil: there are none
 	Model       *model.Model
 	Disputed    bool                // see model.Fitted
+	Kinds       []model.Kind        // see model.Fitted
 	Candidates  int                 // number of candidates that were examined
 	Found       *compare.Comparison // the candidates that may be matches
 	Probability []float64           // of each of Found

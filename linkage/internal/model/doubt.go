@@ -1,8 +1,6 @@
 package model
 
 import (
-	"math"
-
 	"github.com/alike-dev/alike/linkage/internal/compare"
 )
 
@@ -12,11 +10,11 @@ import (
 // columns could tell is in columns in which matches differ, the data do not tell which of the two it is.
 
 const (
-	// mostAtRandom is the largest share of what columns could tell that matches may leave to chance, without a doubt about
-	// what is the same thing; mostAtRandomAcross is the same where pairs within sources show what is not.
+	// mostAtRandom is the largest share of what columns of two tables could tell that matches may leave to chance, without a
+	// doubt about what is the same thing; mostAtRandomAcross is the same where pairs within sources show what is not.
 	mostAtRandom, mostAtRandomAcross = 0.4, 0.6
-	// mostNaming is how often what matches leave to chance may name each record of the only table. Once is the time of what
-	// happened; a number and a date of its own make a record another thing.
+	// mostNaming is how often what matches leave to chance may name each record of the only table. Once is a key, or the time of
+	// what happened; a number and a date of its own make a record another thing.
 	mostNaming = 1.5
 	// fewThere is the least share of the matches with values in a column that counts, if they are fewer than leastPairs.
 	fewThere = 0.25
@@ -28,17 +26,19 @@ const (
 // not.
 func (s *Surroundings) doubts(c *compare.Comparison, probability []float64) []int {
 	left := s.leftToChance(c, probability)
-	most, naming := mostAtRandom, mostNaming
-	if c.Right > 0 {
-		naming = math.Inf(1)
+	var doubted bool
+	switch {
+	case c.Right == 0 && (s.Within == nil || !s.Told): // sources that were found may be anything that differs
+		doubted = left.naming > mostNaming
+	case s.Within != nil:
+		doubted = left.share > mostAtRandomAcross
+	default:
+		doubted = left.share > mostAtRandom
 	}
-	if s.Within != nil && (c.Right > 0 || s.Told) { // sources that were found may be anything that differs
-		most, naming = mostAtRandomAcross, math.Inf(1)
+	if !doubted {
+		return nil
 	}
-	if left.share > most || left.naming > naming {
-		return left.columns
-	}
-	return nil
+	return left.columns
 }
 
 // left is what matches leave to chance.

@@ -60,6 +60,7 @@ type Options struct {
 	Share      []float64 // of each column, how much of what it tells no other does: see compare.Comparer.Shares
 	Sources    []uint32  // see Graph; where a model follows kinds
 	Calibrate  bool      // continue with calibrated scores where they can be derived: see ScoreCounts
+	Same       []int     // columns in which what is the same thing agrees, as the user says; nil: the data say it
 	// Around is what the tables show besides the candidates; nil: the fit is not checked against the kinds of pairs.
 	Around *Surroundings
 }
@@ -72,6 +73,7 @@ type Fitted struct {
 	ByKinds     bool      // the fit contradicted the kinds of pairs, and the model is that of the kinds: see followKinds
 	Disputed    bool      // nothing but this contradiction tells which of the two is right, or matches leave too much to chance
 	Differing   []int     // the columns in which they do
+	Kinds       []Kind    // of the candidates; nil: they were not looked for, or there are no two
 	Replaced    bool      // the model had numbers that are not finite, and is that of twins: see KeepFinite
 }
 
@@ -84,6 +86,10 @@ func Fit(ctx context.Context, c *compare.Comparison, o Options) *Fitted {
 		f.Calibrated = f.Model.relearn(c, rivals(ctx, c, o.OnePartner, nil), f.Probability, o.Around)
 	}
 	f.KeepFinite(c)
+	if len(o.Same) > 0 {
+		f.followNamed(ctx, c, &o)
+		return f
+	}
 	if o.Around != nil && !f.Replaced {
 		if MayShowKinds(c, o.Around.Within != nil) {
 			f.followKinds(ctx, c, &o)

@@ -50,8 +50,22 @@ const (
 
 // followKinds replaces a fit that contradicts the kinds of pairs.
 func (f *Fitted) followKinds(ctx context.Context, c *compare.Comparison, o *Options) {
+	m := mixtureOf(ctx, c)
+	f.followMixture(ctx, c, o, m)
+	if m != nil && ctx.Err() == nil {
+		f.Kinds = m.list(c, f.Probability)
+	}
+}
+
+// followMixture replaces a fit that contradicts a mixture; nil: there is none.
+func (f *Fitted) followMixture(ctx context.Context, c *compare.Comparison, o *Options, m *mixture) {
 	around := o.Around
-	likely := likelyByKinds(ctx, c, around)
+	var likely []float64
+	if m != nil {
+		if same := sameKinds(c, m, around); same != nil {
+			likely = m.likely(same)
+		}
+	}
 	if likely == nil && around.Within != nil {
 		likely = likelyByDecoys(ctx, c, around)
 	}
@@ -66,35 +80,10 @@ func (f *Fitted) followKinds(ctx context.Context, c *compare.Comparison, o *Opti
 		for range decoyRounds {
 			distilled = distil(ctx, c, byDecoys(distilled, c, around), false)
 		}
-	}
-	if around.Within != nil {
 		distilled.expect(SumOf(byDecoys(distilled, c, around)), c, rivals(ctx, c, o.OnePartner, o.Sources))
 	}
-	if !distilled.Finite() || ctx.Err() != nil {
-		return
-	}
-	f.Model, f.Calibrated, f.ByKinds, f.Disputed = distilled, false, true, around.Within == nil
-	f.Probability, _ = Apply(ctx, distilled, c, o.OnePartner, o.Sources)
-}
-
-// likelyByKinds returns how likely each candidate is a match by its kind; nil if the data do not tell.
-func likelyByKinds(ctx context.Context, c *compare.Comparison, around *Surroundings) []float64 {
-	m := kinds.Fit(ctx, kinds.NewPatterns(c.Width-1, Grades(c, everyNth(len(c.Pairs)))))
-	if ctx.Err() != nil || len(m.Share) == 1 {
-		return nil
-	}
-	posterior := kinds.NewPatterns(c.Width-1, Grades(c, nil)).Posterior(m)
-	same := sameKinds(c, m, posterior, around)
-	if same == nil {
-		return nil
-	}
-	likely := make([]float64, len(c.Pairs))
-	for i, of := range posterior {
-		for k, p := range of {
-			likely[i] += p * same[k]
-		}
-	}
-	return likely
+	f.follow(ctx, c, o, distilled)
+	f.Disputed = f.ByKinds && around.Within == nil
 }
 
 // likelyByDecoys returns how likely each candidate is a match by what tells candidates across sources from those within; nil
@@ -203,11 +192,12 @@ func appendGrades(dst []uint8, levels []compare.Level) []uint8 {
 }
 
 // sameKinds returns, for each kind, the share of its pairs that are the same thing; nil if the data do not tell.
-func sameKinds(c *compare.Comparison, m *kinds.Mixture, posterior [][]float64, around *Surroundings) []float64 {
+func sameKinds(c *compare.Comparison, of *mixture, around *Surroundings) []float64 {
+	m := of.Mixture
 	agreement := agreementOf(m, around, slices.Repeat([]float64{1}, m.Columns))
 	top := largest(agreement)
 	if around.Within != nil && len(around.Within.Pairs) >= leastPairs {
-		return acrossOnly(c, m, posterior, around, top)
+		return acrossOnly(c, of, around, top)
 	}
 	if agreement[top] <= 0 {
 		return nil
@@ -297,7 +287,7 @@ func ownEvidence(m *kinds.Mixture, except int) []float64 {
 
 // acrossOnly returns the share of each kind's pairs that are the same thing, from the numbers of its pairs across and
 // within sources; nil if the kind top, which agrees most, is as frequent within as across.
-func acrossOnly(c *compare.Comparison, m *kinds.Mixture, posterior [][]float64, around *Surroundings, top int) []float64 {
+func acrossOnly(c *compare.Comparison, m *mixture, around *Surroundings, top int) []float64 {
 	across := make([]float64, len(m.Share))
 	add := func(of []float64) {
 		for k, p := range of {
@@ -305,15 +295,15 @@ func acrossOnly(c *compare.Comparison, m *kinds.Mixture, posterior [][]float64, 
 		}
 	}
 	if around.Across == nil {
-		for _, of := range posterior {
+		for _, of := range m.posterior {
 			add(of)
 		}
 	}
 	for _, i := range around.Across {
-		add(posterior[i])
+		add(m.posterior[i])
 	}
 	within := make([]float64, len(m.Share))
-	for _, of := range kinds.NewPatterns(c.Width-1, Grades(around.Within, nil)).Posterior(m) {
+	for _, of := range kinds.NewPatterns(c.Width-1, Grades(around.Within, nil)).Posterior(m.Mixture) {
 		for k, p := range of {
 			within[k] += p
 		}

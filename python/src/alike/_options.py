@@ -122,6 +122,7 @@ class RecordOptions(TypedDict, total=False):
     records: bool
     field: str | Sequence[str]
     source: str | Sequence[str]
+    same: str | Sequence[str]
     verdicts: Path
     config: Path
     save_config: Path
@@ -186,6 +187,7 @@ class TableOptions(JoinOptions, total=False):
     quiet: bool
     with_: str | Sequence[str]
     source: str | Sequence[str]
+    same: str | Sequence[str]
     against_links: Path
     verdicts: Path
     save_config: Path
@@ -201,6 +203,7 @@ class EntitiesOptions(TypedDict, total=False):
     save_config: Path
     id_field: str
     field: str | Sequence[str]
+    same: str | Sequence[str]
     config: Path
     format: Literal["jsonl", "csv", "tsv", "parquet"]
     max_record: Size
@@ -370,6 +373,7 @@ DEFAULTS: Mapping[str, Any] = {
     "records": False,
     "field": None,
     "source": None,
+    "same": None,
     "match": "mutual",
     "config": None,
     "precision": None,
