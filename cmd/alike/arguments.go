@@ -52,6 +52,15 @@ func exactly(n int, what string) cobra.PositionalArgs {
 }
 
 // atLeastOne asks for one or more arguments; what says which.
+func atMost(n int, what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) > n {
+			return usagef("%s: %s", count(int64(len(args)), "argument"), what)
+		}
+		return nil
+	}
+}
+
 func atLeastOne(what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {

@@ -112,6 +112,7 @@ var uses = []use{
 	{line: "tune docs.jsonl"},
 	{line: "eval pairs.csv pairs.csv"},
 	{line: "eval pairs.csv pairs.csv --clusters"},
+	{line: "schema summary"},
 	{line: "version"},
 }
 

@@ -149,7 +149,7 @@ type maker struct {
 func makers() []maker {
 	return []maker{
 		{"dedup", newDedup}, {"decontaminate", newDecontaminate}, {"pairs", newPairs}, {"passages", newPassages}, {"join", newJoin}, {"entities", newEntities}, {"match", newMatch}, {"learn", newLearn}, {"label", newLabel}, {"stream", newStream}, {"serve", newServe}, {"index", newIndex},
-		{"search", newSearch}, {"check", newCheck}, {"mcp", newMCP}, {"compare", newCompare}, {"sketch", newSketch}, {"plan", newPlan}, {"stage", newStage}, {"report", newReport}, {"tune", newTune}, {"eval", newEval},
+		{"search", newSearch}, {"check", newCheck}, {"mcp", newMCP}, {"compare", newCompare}, {"sketch", newSketch}, {"plan", newPlan}, {"stage", newStage}, {"report", newReport}, {"schema", newSchema}, {"tune", newTune}, {"eval", newEval},
 		{"version", newVersion},
 	}
 }

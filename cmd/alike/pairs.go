@@ -226,6 +226,16 @@ func newPairWriter(w io.Writer, asJSON, shared bool) *pairWriter {
 	return p
 }
 
+// pairObject is a pair as JSON.
+type pairObject struct {
+	A          string      `json:"a"`
+	B          string      `json:"b"`
+	Similarity json.Number `json:"similarity"`
+	Shared     *int        `json:"shared,omitempty"`
+	ABytes     []byte      `json:"a_bytes,omitempty"`
+	BBytes     []byte      `json:"b_bytes,omitempty"`
+}
+
 func (p *pairWriter) write(pair alike.Pair) error {
 	p.n++
 	similarity := string(measure.AppendSimilarity(nil, pair.Similarity))
@@ -240,14 +250,7 @@ func (p *pairWriter) write(pair alike.Pair) error {
 	if p.shared {
 		shared = &pair.Shared
 	}
-	return p.json.Encode(struct {
-		A          string      `json:"a"`
-		B          string      `json:"b"`
-		Similarity json.Number `json:"similarity"`
-		Shared     *int        `json:"shared,omitempty"`
-		ABytes     []byte      `json:"a_bytes,omitempty"`
-		BBytes     []byte      `json:"b_bytes,omitempty"`
-	}{string(pair.A), string(pair.B), json.Number(similarity), shared, rawID(pair.A), rawID(pair.B)})
+	return p.json.Encode(pairObject{string(pair.A), string(pair.B), json.Number(similarity), shared, rawID(pair.A), rawID(pair.B)})
 }
 
 func (p *pairWriter) flush() error {

@@ -21,6 +21,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/ulikunitz/xz"
 
 	"github.com/alike-dev/alike/corpus"
@@ -56,7 +57,42 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"lost":       cmdLost,
 	"quiets":     cmdQuiets,
 	"spoil":      cmdSpoil,
+	"fits":       cmdFits,
 	"utf16":      cmdUTF16,
+}
+
+// fits NAME FILE: every JSON value of FILE is as alike schema NAME says, and has no member that the schema does not name.
+func cmdFits(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg && len(args) == 2, "fits NAME FILE")
+	i := slices.IndexFunc(documents, func(d document) bool { return d.name == args[0] })
+	need(ts, i >= 0, "a name of a schema")
+	closed, err := documents[i].schema()
+	ts.Check(err)
+	strict, err := json.Marshal(closed)
+	ts.Check(err)
+	written := ts.ReadFile(args[1])
+	ts.Check(ts.Exec("alike", "schema", args[0]))
+	for _, text := range []string{ts.ReadFile("stdout"), string(strict)} {
+		parsed, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+		ts.Check(err)
+		c := jsonschema.NewCompiler()
+		ts.Check(c.AddResource("schema.json", parsed))
+		compiled, err := c.Compile("schema.json")
+		ts.Check(err)
+		values := json.NewDecoder(strings.NewReader(written))
+		values.UseNumber()
+		n := 0
+		for ; values.More(); n++ {
+			var value any
+			ts.Check(values.Decode(&value))
+			if err := compiled.Validate(value); err != nil {
+				ts.Fatalf("%s, value %d: %v", args[1], n, err)
+			}
+		}
+		if n == 0 {
+			ts.Fatalf("%s is empty", args[1])
+		}
+	}
 }
 
 // utf16 FROM TO [be]: TO is the text FROM in UTF-16 with its mark, little-endian unless told otherwise.

@@ -204,6 +204,13 @@ func newMatchWriter(w io.Writer, asJSON bool, columns []string) *matchWriter {
 	return m
 }
 
+// queryObject is a query with its matches as JSON.
+type queryObject struct {
+	Query      string        `json:"query"`
+	Matches    []matchObject `json:"matches"`
+	QueryBytes []byte        `json:"query_bytes,omitempty"`
+}
+
 // matchObject is a match as JSON.
 type matchObject struct {
 	ID         string             `json:"id"`
@@ -234,11 +241,7 @@ func (m *matchWriter) write(found feed.Found) error {
 		}
 		return nil
 	}
-	object := struct {
-		Query      string        `json:"query"`
-		Matches    []matchObject `json:"matches"`
-		QueryBytes []byte        `json:"query_bytes,omitempty"`
-	}{string(found.ID), []matchObject{}, rawID(found.ID)}
+	object := queryObject{string(found.ID), []matchObject{}, rawID(found.ID)}
 	for _, match := range found.Matches {
 		object.Matches = append(object.Matches, m.object(match))
 	}

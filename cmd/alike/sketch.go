@@ -110,15 +110,18 @@ type fingerprintWriter struct {
 	hex     bool
 }
 
+// fingerprintObject is a fingerprint as JSON.
+type fingerprintObject struct {
+	ID        string `json:"id"`
+	Scheme    string `json:"scheme"`
+	Signature string `json:"signature"`
+	IDBytes   []byte `json:"id_bytes,omitempty"`
+}
+
 func (w *fingerprintWriter) write(f alike.Fingerprint) error {
 	signature := base64.StdEncoding.EncodeToString(f.Packed)
 	if w.hex {
 		signature = hex.EncodeToString(f.Packed)
 	}
-	return w.encoder.Encode(struct {
-		ID        string `json:"id"`
-		Scheme    string `json:"scheme"`
-		Signature string `json:"signature"`
-		IDBytes   []byte `json:"id_bytes,omitempty"`
-	}{string(f.ID), w.scheme, signature, rawID(f.ID)})
+	return w.encoder.Encode(fingerprintObject{string(f.ID), w.scheme, signature, rawID(f.ID)})
 }

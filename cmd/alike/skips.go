@@ -199,18 +199,21 @@ func (l *skipList) failed(err error) error {
 	return l.err
 }
 
+// skippedObject is a record that was not used, as JSON.
+type skippedObject struct {
+	Place   string `json:"place"`
+	Kind    string `json:"kind"`
+	Reason  string `json:"reason"`
+	ID      string `json:"id,omitempty"`
+	IDBytes []byte `json:"id_bytes,omitempty"`
+}
+
 // write lists a problem. An error is returned by end.
 func (l *skipList) write(p *corpus.Problem) {
 	if l.begin() != nil {
 		return
 	}
-	err := l.lines.Encode(struct {
-		Place   string `json:"place"`
-		Kind    string `json:"kind"`
-		Reason  string `json:"reason"`
-		ID      string `json:"id,omitempty"`
-		IDBytes []byte `json:"id_bytes,omitempty"`
-	}{p.Place(), p.Kind(), alike.Explain(p.Err, flagOf), p.ID, rawID([]byte(p.ID))})
+	err := l.lines.Encode(skippedObject{p.Place(), p.Kind(), alike.Explain(p.Err, flagOf), p.ID, rawID([]byte(p.ID))})
 	if err != nil {
 		_ = l.failed(err)
 	}

@@ -161,10 +161,7 @@ func runStage(cmd *cobra.Command, p *runner.Plan, name string, task int, pipe, a
 		if err != nil {
 			return err
 		}
-		return printJSON(cmd, struct {
-			*linkage.Report
-			Text string `json:"text"` // that says it in words
-		}{told, told.String()})
+		return printJSON(cmd, toldObject{told, told.String()})
 	case s == nil:
 		return nil
 	case asJSON:
@@ -176,6 +173,19 @@ func runStage(cmd *cobra.Command, p *runner.Plan, name string, task int, pipe, a
 		err = errSkipped
 	}
 	return err
+}
+
+// toldObject is what a join of a plan says, as JSON.
+type toldObject struct {
+	*linkage.Report
+	Text string `json:"text"` // that says it in words
+}
+
+// stagesObject are the stages of a plan as JSON.
+type stagesObject struct {
+	Plan    string                  `json:"plan"`
+	Stages  []stage.Stage           `json:"stages"`
+	Streams map[string]stage.Stream `json:"streams"` // by name, with their numbers in blocks
 }
 
 // tellRun says what has come of a run.
@@ -203,11 +213,7 @@ func listStages(cmd *cobra.Command, p *runner.Plan, asJSON bool) error {
 		for i := range stages { // an engine drops documents itself: none are copied
 			stages[i].Documents = stages[i].Documents && !(p.Engine && stages[i].Name == stage.Write)
 		}
-		return printJSON(cmd, struct {
-			Plan    string                  `json:"plan"`
-			Stages  []stage.Stage           `json:"stages"`
-			Streams map[string]stage.Stream `json:"streams"` // by name, with their numbers in blocks
-		}{p.Digest, stages, stage.Streams()})
+		return printJSON(cmd, stagesObject{p.Digest, stages, stage.Streams()})
 	}
 	out := printed(cmd)
 	for _, s := range stages {
