@@ -339,13 +339,13 @@ func makeInputs(t *testing.T) {
 		"pairs.csv":  "left_id,right_id\n",
 		"copies.csv": "a,b\n",
 	}
-	files["left.csv"], files["right.csv"] = "key,id,name,town\n", "key,id,name,town\n" // ids are not in the first column
+	files["left.csv"], files["right.csv"] = "part,id,name,town\n", "part,id,name,town\n" // ids are not in the first column
 	for i := range 40 {
 		name := fmt.Sprintf("person%c%c %c%cson", 'a'+i%7, 'a'+i%11, 'a'+i%13, 'a'+i%5)
-		files["left.csv"] += fmt.Sprintf("k%d,%d,%s,town%d\n", i, i, name, i%9)
+		files["left.csv"] += fmt.Sprintf("p%d,%d,%s,town%d\n", i%4, i, name, i%9)
 		if i%3 > 0 {
-			files["right.csv"] += fmt.Sprintf("x%d,%d,%sn,town%d\n", i, i, name, i%9)
-			files["left.csv"] += fmt.Sprintf("y%d,%d,%s,town%d\n", i, 100+i, name, i%9)
+			files["right.csv"] += fmt.Sprintf("p%d,%d,%sn,town%d\n", i%4, i, name, i%9)
+			files["left.csv"] += fmt.Sprintf("p%d,%d,%s,town%d\n", i%4, 100+i, name, i%9)
 			files["pairs.csv"] += fmt.Sprintf("%d,%d\n", i, i)
 			files["copies.csv"] += fmt.Sprintf("%d,%d\n", i, 100+i)
 		}
