@@ -172,10 +172,11 @@ func tellChanges(w io.Writer, changes []alike.EntityChange, file string) {
 		of[alike.Founded], of[alike.Merged], of[alike.Split], of[alike.Gone], fault.Shown(file))
 }
 
+var entityColumns = []linklist.Column{{Name: "table"}, {Name: "id"}, {Name: "entity"}, {Name: "probability", Number: true}}
+
 // writeEntities writes which entity each record belongs to.
 func writeEntities(out io.Writer, records []alike.EntityRecord, format corpus.Format) error {
-	columns := []linklist.Column{{Name: "table"}, {Name: "id"}, {Name: "entity"}, {Name: "probability", Number: true}}
-	return writeRows(out, columns, format, len(records), func(i int) []string {
+	return writeRows(out, entityColumns, format, len(records), func(i int) []string {
 		r := &records[i]
 		return []string{r.Table, r.ID, r.Entity, strconv.FormatFloat(r.Probability, 'f', 6, 64)}
 	})

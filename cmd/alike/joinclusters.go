@@ -57,9 +57,10 @@ func clusterRows(r *alike.JoinResult) (rows [][]string) {
 	return rows
 }
 
+var clusterColumns = []linklist.Column{{Name: "id"}, {Name: "cluster"}, {Name: "probability", Number: true}}
+
 func writeClusterRows(w io.Writer, rows [][]string, format corpus.Format) error {
-	columns := []linklist.Column{{Name: "id"}, {Name: "cluster"}, {Name: "probability", Number: true}}
-	return writeRows(w, columns, format, len(rows), func(i int) []string { return rows[i] })
+	return writeRows(w, clusterColumns, format, len(rows), func(i int) []string { return rows[i] })
 }
 
 // tellDoubtful warns of clusters that look like strangers, and says in which file they are.

@@ -16,6 +16,7 @@ import (
 	"github.com/alike-dev/alike/decontaminate"
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/internal/gate"
+	"github.com/alike-dev/alike/internal/linklist"
 	"github.com/alike-dev/alike/linkage"
 	"github.com/alike-dev/alike/stage/runner"
 )
@@ -23,36 +24,46 @@ import (
 // document is a kind of JSON that the program writes.
 type document struct {
 	name, what string
-	of         reflect.Type
+	of         reflect.Type      // nil: a line is a row of a list
+	columns    []linklist.Column // of the list
+	more       bool              // and those of tables
 }
 
 // documents are all kinds, in the order in which they are listed. A file of lines has one object a line.
 var documents = []document{
-	{"summary", "summary.json and --json of dedup and passages", reflect.TypeFor[alike.Summary]()},
-	{"estimate", "dedup --dry-run --json", reflect.TypeFor[dedup.Plan]()},
-	{"pairs", "lines of pairs --json, and of -o FILE.jsonl", reflect.TypeFor[pairObject]()},
-	{"fingerprints", "lines of sketch", reflect.TypeFor[fingerprintObject]()},
-	{"matches", "lines of search --json", reflect.TypeFor[queryObject]()},
-	{"skipped", "lines of --skipped FILE", reflect.TypeFor[skippedObject]()},
-	{"check", "check", reflect.TypeFor[alike.Checked]()},
-	{"compare", "compare --json", reflect.TypeFor[alike.Comparison]()},
-	{"compare-measure", "compare --measure --json", reflect.TypeFor[measuredComparison]()},
-	{"curve", "tune --threshold --json", reflect.TypeFor[alike.Tuning]()},
-	{"recipe", "tune INPUT --json", reflect.TypeFor[tuned]()},
-	{"scores", "eval --json", reflect.TypeFor[alike.PairScores]()},
-	{"cluster-scores", "eval --clusters --json", reflect.TypeFor[alike.ClusterScores]()},
-	{"index", "index build, add and delete --json", reflect.TypeFor[fed]()},
-	{"decontaminate", "summary.json and --json of decontaminate", reflect.TypeFor[decontaminate.Summary]()},
-	{"links", "--summary FILE of join, and of pairs and dedup --records", reflect.TypeFor[linkage.Report]()},
-	{"entities", "--summary FILE of entities", reflect.TypeFor[alike.Entities]()},
-	{"config", "--save-config FILE of join, pairs --records and entities", reflect.TypeFor[joinFile]()},
-	{"model", "learn -o FILE", reflect.TypeFor[linkage.Model]()},
-	{"answers", "lines of match", reflect.TypeFor[alike.MatchAnswer]()},
-	{"baseline", "pairs --write-baseline FILE", reflect.TypeFor[gate.Baseline]()},
-	{"plan", "plan -o FILE", reflect.TypeFor[runner.Plan]()},
-	{"stages", "stage list --json", reflect.TypeFor[stagesObject]()},
-	{"told", "stage match --json", reflect.TypeFor[toldObject]()},
-	{"run", "stage publish --json", reflect.TypeFor[runner.Summary]()},
+	{name: "summary", what: "summary.json and --json of dedup and passages", of: reflect.TypeFor[alike.Summary]()},
+	{name: "estimate", what: "dedup --dry-run --json", of: reflect.TypeFor[dedup.Plan]()},
+	{name: "pairs", what: "lines of pairs --json, and of -o FILE.jsonl", of: reflect.TypeFor[pairObject]()},
+	{name: "fingerprints", what: "lines of sketch", of: reflect.TypeFor[fingerprintObject]()},
+	{name: "matches", what: "lines of search --json", of: reflect.TypeFor[queryObject]()},
+	{name: "skipped", what: "lines of --skipped FILE", of: reflect.TypeFor[skippedObject]()},
+	{name: "check", what: "check", of: reflect.TypeFor[alike.Checked]()},
+	{name: "compare", what: "compare --json", of: reflect.TypeFor[alike.Comparison]()},
+	{name: "compare-measure", what: "compare --measure --json", of: reflect.TypeFor[measuredComparison]()},
+	{name: "curve", what: "tune --threshold --json", of: reflect.TypeFor[alike.Tuning]()},
+	{name: "curves", what: "tune --bands of several numbers --json", of: reflect.TypeFor[[]alike.Tuning]()},
+	{name: "recipe", what: "tune INPUT --json", of: reflect.TypeFor[tuned]()},
+	{name: "scores", what: "eval --json", of: reflect.TypeFor[alike.PairScores]()},
+	{name: "cluster-scores", what: "eval --clusters --json", of: reflect.TypeFor[alike.ClusterScores]()},
+	{name: "index", what: "index build, add and delete --json", of: reflect.TypeFor[fed]()},
+	{name: "decontaminate", what: "summary.json and --json of decontaminate", of: reflect.TypeFor[decontaminate.Summary]()},
+	{name: "links", what: "--summary FILE of join, and of pairs and dedup --records", of: reflect.TypeFor[linkage.Report]()},
+	{name: "entities", what: "--summary FILE of entities", of: reflect.TypeFor[alike.Entities]()},
+	{name: "config", what: "--save-config FILE of join, pairs --records and entities", of: reflect.TypeFor[joinFile]()},
+	{name: "model", what: "learn -o FILE", of: reflect.TypeFor[linkage.Model]()},
+	{name: "answers", what: "lines of match", of: reflect.TypeFor[alike.MatchAnswer]()},
+	{name: "baseline", what: "pairs --write-baseline FILE", of: reflect.TypeFor[gate.Baseline]()},
+	{name: "plan", what: "plan -o FILE", of: reflect.TypeFor[runner.Plan]()},
+	{name: "stages", what: "stage list --json", of: reflect.TypeFor[stagesObject]()},
+	{name: "link", what: "lines of join --json", columns: linklist.Columns([]string{"left_id", "right_id"}, nil, false, nil), more: true},
+	{name: "same", what: "lines of pairs --records --json", columns: linklist.Columns([]string{"a", "b"}, nil, false, nil), more: true},
+	{name: "clusters", what: "lines of --clusters FILE.jsonl", columns: clusterColumns},
+	{name: "entity", what: "lines of entities --json", columns: entityColumns},
+	{name: "dropped", what: "lines of stream --duplicates FILE", columns: []linklist.Column{{Name: "id"}, {Name: "duplicate_of"}, {Name: "similarity", Number: true}}},
+	{name: "progress", what: "lines of --progress json", of: reflect.TypeFor[event]()},
+	{name: "held", what: "lines of index hold", of: reflect.TypeFor[answered]()},
+	{name: "told", what: "stage match --json", of: reflect.TypeFor[toldObject]()},
+	{name: "run", what: "stage publish --json", of: reflect.TypeFor[runner.Summary]()},
 }
 
 const schemaHelp = `Print the JSON Schema (2020-12) of what the program writes as JSON.
@@ -100,6 +111,9 @@ func listSchemas(cmd *cobra.Command) error {
 
 // schema returns the schema of the document, whose objects have no members that it does not name.
 func (d *document) schema() (*jsonschema.Schema, error) {
+	if d.of == nil {
+		return d.titled(rowSchema(d.columns, d.more)), nil
+	}
 	schemas := map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[json.Number](): {Type: "number"},
 		reflect.TypeFor[[]byte]():      {Type: "string", ContentEncoding: "base64"},
@@ -109,8 +123,30 @@ func (d *document) schema() (*jsonschema.Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("schema %s: %w", d.name, err)
 	}
+	return d.titled(s), nil
+}
+
+func (d *document) titled(s *jsonschema.Schema) *jsonschema.Schema {
 	s.Schema, s.Title, s.Description = "https://json-schema.org/draft/2020-12/schema", d.name, d.what
-	return s, nil
+	return s
+}
+
+// rowSchema is the schema of a row as linklist writes it. A text that is not UTF-8 stands in base64 beside it.
+func rowSchema(columns []linklist.Column, more bool) *jsonschema.Schema {
+	s := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}, Required: linklist.Names(columns)}
+	for _, c := range columns {
+		if s.PropertyOrder = append(s.PropertyOrder, c.Name); c.Number {
+			s.Properties[c.Name] = &jsonschema.Schema{Types: []string{"null", "number"}}
+			continue
+		}
+		raw := c.Name + "_bytes"
+		s.Properties[c.Name], s.Properties[raw] = &jsonschema.Schema{Type: "string"}, &jsonschema.Schema{Type: "string", ContentEncoding: "base64"}
+		s.PropertyOrder = append(s.PropertyOrder, raw)
+	}
+	if s.AdditionalProperties = (&jsonschema.Schema{Not: &jsonschema.Schema{}}); more {
+		s.AdditionalProperties = &jsonschema.Schema{Types: []string{"null", "number", "string"}}
+	}
+	return s
 }
 
 // addTexts adds the types within a type that are written as texts.
