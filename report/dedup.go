@@ -1,9 +1,7 @@
 package report
 
 import (
-	"crypto/sha256"
 	_ "embed"
-	"encoding/base64"
 	"fmt"
 	"html/template"
 	"io"
@@ -27,12 +25,7 @@ var dedupHTML string
 var dedupJS string
 
 var dedupPage = sync.OnceValue(func() *template.Template {
-	sum := sha256.Sum256([]byte(dedupJS))
-	return template.Must(template.New("dedup").Funcs(template.FuncMap{
-		"comma": humanize.Comma, "share": share, "style": style,
-		"script":     func() template.JS { return template.JS(dedupJS) },
-		"scriptHash": func() string { return "sha256-" + base64.StdEncoding.EncodeToString(sum[:]) },
-	}).Parse(dedupHTML))
+	return template.Must(template.New("dedup").Funcs(scripted(dedupJS)).Parse(dedupHTML))
 })
 
 // style is what the pages have in common, for a page that is one file.
@@ -132,25 +125,28 @@ func decided(s *dedup.Summary) string {
 func bars(r *dedup.Report) []bar { return histogram(r.Similarities[:]) }
 
 // histogram returns the bars of counts for equal parts of 0 to 1, without those of 0.
-func histogram(counts []int64) (all []bar) {
+func histogram(counts []int64) []bar {
+	from := func(part int) string { return fmt.Sprintf("%.2f", float64(part)/float64(len(counts))) }
+	return barsOf(counts, from, func(n int64) float64 { return float64(n) })
+}
+
+// barsOf returns the bars of counts for equal parts, without those of 0. from says where a part begins, height is on
+// any scale.
+func barsOf(counts []int64, from func(part int) string, height func(n int64) float64) (all []bar) {
 	most := int64(0)
 	for _, n := range counts {
 		most = max(most, n)
-	}
-	if most == 0 {
-		return nil
 	}
 	width := 100 / float64(len(counts))
 	for i, n := range counts {
 		if n == 0 {
 			continue
 		}
-		height := max(1, 100*float64(n)/float64(most))
-		from, to := float64(i)/float64(len(counts)), float64(i+1)/float64(len(counts))
+		tall := max(1, 100*height(n)/height(most))
 		all = append(all, bar{
-			X: fmt.Sprintf("%.2f", width*float64(i)), Y: fmt.Sprintf("%.2f", 100-height),
-			Width: fmt.Sprintf("%.2f", width*0.9), Height: fmt.Sprintf("%.2f", height),
-			Title: fmt.Sprintf("%.2f to %.2f: %s", from, to, humanize.Comma(n)),
+			X: fmt.Sprintf("%.2f", width*float64(i)), Y: fmt.Sprintf("%.2f", 100-tall),
+			Width: fmt.Sprintf("%.2f", width*0.9), Height: fmt.Sprintf("%.2f", tall),
+			Title: fmt.Sprintf("%s to %s: %s", from(i), from(i+1), humanize.Comma(n)),
 		})
 	}
 	return all

@@ -71,6 +71,9 @@ what each column and word adds to the score. Its keys y, n and u make labels for
   alike join a.csv b.csv --truth pairs.csv --explain
   alike join a.csv b.csv --explain-pairs why.html > links.csv
 
+--report FILE writes a page about the links: how many another probability leaves, and clusters
+that open, the least certain first; --by FIELD counts links by the values of a field.
+
 --audit 40 asks about a random sample of the links and of the candidates that are none, and prints
 precision and recall with intervals of 95 %, whatever the model believes. Answers are saved in
 --audit-labels after each key (y n u b q, as of alike label).

@@ -61,7 +61,7 @@ func (f *joinFlags) joinConfig(cmd *cobra.Command, args []string) (c alike.JoinC
 		Corpus:    corpus.Options{Format: corpus.Format(f.format.value), MaxRecord: size},
 		Threshold: s.Threshold, Precision: s.Precision, Match: s.Match, Top: s.Top, With: s.With, Threads: f.threads,
 		Sources: f.sources, Same: f.same, Weighing: s.Weighing, Searching: s.Searching,
-		Considered: f.truth != "", Evidence: explainedOn(f.page), Audit: f.audit, Fail: dedup.OnError(f.onError.value) == dedup.OnErrorFail,
+		Considered: f.truth != "" || f.found.page != "", Evidence: explainedOn(f.page), Audit: f.audit, Fail: dedup.OnError(f.onError.value) == dedup.OnErrorFail,
 	}
 	if len(args) > 1 {
 		c.Right = args[1]

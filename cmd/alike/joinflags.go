@@ -55,6 +55,7 @@ type joinFlags struct {
 	json        bool
 	quiet       bool
 	output      string
+	found       foundFlags
 }
 
 func (f *joinFlags) add(flags *pflag.FlagSet) {
@@ -71,6 +72,7 @@ func (f *joinFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.explain, "explain", false, "print how much each column says to standard error")
 	flags.StringVar(&f.page, "explain-pairs", "", explainPairs)
 	flags.BoolVar(&f.verbose, "verbose", false, "print how candidates were found, and at what cost, to standard error")
+	f.found.add(flags)
 	addSummary(flags, &f.summary, "")
 	f.addAudit(flags, "")
 	addVerdicts(flags, &f.verdicts, "")
@@ -204,7 +206,7 @@ func explainedOn(page string) int {
 // reads and writes return the files besides the tables and the output.
 func (f *joinFlags) reads() []string { return named(f.truth, f.known, f.verdicts, f.model, f.config) }
 func (f *joinFlags) writes() []string {
-	return named(f.page, f.plot, f.save, f.skipped, f.summary, f.clusters, f.audited)
+	return named(f.page, f.found.page, f.plot, f.save, f.skipped, f.summary, f.clusters, f.audited)
 }
 
 func named(files ...string) []string {

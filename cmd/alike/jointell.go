@@ -43,9 +43,11 @@ func (f *joinFlags) tellChoices(cmd *cobra.Command, w io.Writer, c alike.JoinCon
 		}
 	}
 	if f.page != "" {
-		return f.writePage(cmd, c, r)
+		if err := f.writePage(cmd, c, r); err != nil {
+			return err
+		}
 	}
-	return nil
+	return f.found.records(cmd, c, r)
 }
 
 // writePage writes the page that explains pairs.

@@ -47,6 +47,9 @@ func checkEnding(flag, name string, endings []string) error {
 
 // checkNames checks the names of what a command about tables writes beside its output.
 func (f *joinFlags) checkNames() error {
+	if err := f.found.check(); err != nil {
+		return err
+	}
 	for _, of := range []struct {
 		flag, name string
 		endings    []string

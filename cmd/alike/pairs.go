@@ -32,6 +32,9 @@ b_bytes, which no other id has. A FILE gets
 its name when it is complete, and is compressed when the name ends in .gz, .zst,
 .bz2 or .xz. It may be a URL, s3://bucket/name or gs://bucket/name.
 
+With --report FILE there is a page besides: what other thresholds leave, and clusters that
+open. It holds about 24 bytes a pair in memory, and reads the documents once more.
+
 With --baseline FILE only new pairs are listed, and the exit status is 4 if there are any;
 --write-baseline FILE accepts those of today. See docs/gate.md.
 
@@ -98,6 +101,7 @@ type pairsFlags struct {
 	records recordFlags
 	auto    autoRecipe
 	known   gateFlags
+	page    *foundFlags // that of the records, too
 }
 
 func newPairs() *cobra.Command {
@@ -122,6 +126,8 @@ func newPairs() *cobra.Command {
 	own := cmd.Flags()
 	own.StringVarP(&f.output, "output", "o", "", "`file` for the pairs (default: standard output)")
 	f.known.add(own)
+	f.page = &f.records.join.found
+	f.page.add(own)
 	own.StringArrayVar(&f.with, "with", nil, "second collection: an `input` whose documents are compared with those of INPUT only; repeatable")
 	own.BoolVar(&f.recipe.Decision.Shared, "shared", false, "add a column: how many components of the two signatures are the same")
 	f.auto.add(own)
@@ -144,7 +150,7 @@ func (f *pairsFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	asJSON, err := pairsAsJSON(f.output, f.input.json)
-	if err := errors.Join(err, f.records.weigh(cmd.Flags(), &c)); err != nil {
+	if err := errors.Join(err, f.page.check(), f.records.weigh(cmd.Flags(), &c)); err != nil {
 		return err
 	}
 	if err := f.auto.apply(cmd, &c, f.input.threads); err != nil {
@@ -154,12 +160,13 @@ func (f *pairsFlags) run(cmd *cobra.Command, args []string) error {
 		c.Beside = dedup.With(f.with)
 	}
 	var out outputFile
-	c.Outputs = append(c.Outputs, cmp.Or(f.output, "-"))
+	c.Outputs = append(append(c.Outputs, cmp.Or(f.output, "-")), named(f.page.page)...)
 	if err := f.known.prepare(&c); err != nil {
 		return err
 	}
-	c.Begin = func() error { return errors.Join(out.open(cmd, f.output), f.known.open(cmd)) }
+	c.Begin = func() error { return errors.Join(out.open(cmd, f.output), f.known.open(cmd), f.page.open(cmd)) }
 	defer out.discard()
+	defer f.page.file.discard()
 	defer f.known.discard()
 	done := f.input.follow(cmd, &c)
 	f.auto.tell(&c)
@@ -168,7 +175,18 @@ func (f *pairsFlags) run(cmd *cobra.Command, args []string) error {
 	if f.known.wanted() {
 		emit, end = f.known.take, func() error { return f.known.end(rows.write) }
 	}
-	c.Commit = func() error { return errors.Join(end(), rows.flush(), out.commit()) }
+	m, err := measure.Parse(f.recipe.Decision.Measure)
+	if err != nil {
+		return err
+	}
+	f.page.begin(&c, m, len(f.with) > 0)
+	emit = f.page.emit(emit)
+	c.Commit = func() error {
+		if err := errors.Join(end(), rows.flush(), f.page.end(cmd, &c)); err != nil {
+			return err
+		}
+		return out.commit()
+	}
 	summary, err := alike.Pairs(cmd.Context(), c, emit)
 	if err := done(err); err != nil {
 		return err

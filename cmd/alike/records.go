@@ -108,7 +108,7 @@ func (f *recordFlags) wanted() bool { return f.records || len(f.join.fields) > 0
 var ofRecords = []string{
 	"records", "field", "model", "output", "threshold", "id-field", "format", "max-record", "on-error", "threads", "memory", "work", "fresh", "quiet", "json", "skipped",
 	"keep", "results", "partitions", "engine", "cluster", "ids-only", "no-sync", "tag", "tag-prefix", "timings", "progress", "measure", "repetitions", "candidates", "recall",
-	"idf", "idf-epsilon", "idf-delta", "config", "save-config", "explain", "explain-pairs", "verbose", "probability", "top", "truth", "summary", "verdicts", "source", "same", "match", "precision", "accept", "clusters", "audit", "audit-labels",
+	"idf", "idf-epsilon", "idf-delta", "config", "save-config", "explain", "explain-pairs", "verbose", "probability", "top", "truth", "summary", "verdicts", "source", "same", "match", "precision", "accept", "clusters", "audit", "audit-labels", "report", "by",
 }
 
 // notOfRecords says why other flags do not apply, if the reason is not that they are about texts.

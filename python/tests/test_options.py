@@ -31,6 +31,7 @@ ELSEWHERE = {
     "output", "against", "with", "ids_only", "no_sync", "dry_run", "progress", "json", "hex", "passages",
     "explain", "explain_pairs", "verbose", "index", "left_id", "right_id", "truth", "plot", "skipped",
     "audit", "audit_labels", "baseline", "duplicates", "replay", "sarif", "tag", "tag_prefix", "within", "write_baseline",
+    "report", "by",
 }  # fmt: skip
 
 

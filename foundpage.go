@@ -1,0 +1,131 @@
+package alike
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strconv"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/linkage"
+	"github.com/alike-dev/alike/report"
+)
+
+// DescribeFound reads inputs again for the page about pairs of their documents: where these stand, the values of by, a
+// field of records ("": none), and the texts that the page shows. b says that they are the second of two collections.
+// Streams cannot be read again, and records that cannot be read are left out. O(bytes of inputs).
+func DescribeFound(ctx context.Context, f *report.Found, inputs []string, b bool, o corpus.Options, by string) error {
+	o.Visit = nil
+	if by != "" {
+		o.Fields = []string{by}
+	}
+	var name []byte
+	return eachRead(ctx, inputs, o, func(s corpus.Source, r *corpus.Record, line, _ int64) {
+		id := r.ID
+		if id == nil {
+			name = s.AppendID(name[:0], line)
+			id = name
+		}
+		doc, wanted, ok := f.Find(b, id)
+		if !ok {
+			return
+		}
+		var value, text []byte
+		if len(r.Fields) > 0 {
+			value = r.Fields[0]
+		}
+		if wanted && !o.NoText {
+			text = r.Text
+		}
+		f.Describe(doc, s.Label(), value, text)
+	})
+}
+
+// DescribeRecords is DescribeFound for the records of a table, whose text is their columns; id is as in JoinConfig.
+func DescribeRecords(ctx context.Context, f *report.Found, table, id string, b bool, o corpus.Options, by string) error {
+	columns, idColumn, err := linkage.Columns(ctx, table, id, o)
+	if err != nil {
+		return err
+	}
+	o.Visit, o.NoText, o.IDField, o.Fields = nil, true, corpus.NoID, columns
+	at, group := -1, -1
+	for i, c := range columns {
+		if c == idColumn {
+			at = i
+		}
+		if c == by {
+			group = i
+		}
+	}
+	return eachRead(ctx, []string{table}, o, func(s corpus.Source, r *corpus.Record, _, n int64) {
+		var name []byte
+		if at >= 0 {
+			name = r.Fields[at]
+		}
+		if len(name) == 0 {
+			name = strconv.AppendInt(nil, n, 10)
+		}
+		doc, wanted, ok := f.Find(b, name)
+		if !ok {
+			return
+		}
+		var value, text []byte
+		if group >= 0 {
+			value = r.Fields[group]
+		}
+		if wanted {
+			for i, c := range columns {
+				if len(r.Fields[i]) > 0 {
+					text = append(append(append(append(text, c...), ": "...), r.Fields[i]...), '\n')
+				}
+			}
+		}
+		f.Describe(doc, s.Label(), value, text)
+	})
+}
+
+// eachRead visits the records of inputs that can be read, in order, with their line in the file and their number in the
+// inputs, from 1 on.
+func eachRead(ctx context.Context, inputs []string, o corpus.Options, visit func(s corpus.Source, r *corpus.Record, line, n int64)) error {
+	sources, _, err := corpus.Find(ctx, inputs, o)
+	if err != nil {
+		return err
+	}
+	p := corpus.NewParser(o)
+	var b corpus.Block
+	defer b.Release()
+	var n int64
+	for _, s := range sources {
+		if s.Stream {
+			continue
+		}
+		if err := eachOf(ctx, s, o, p, &b, &n, visit); err != nil {
+			if problem := (*corpus.Problem)(nil); !errors.As(err, &problem) {
+				return err
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+func eachOf(ctx context.Context, s corpus.Source, o corpus.Options, p *corpus.Parser, b *corpus.Block, n *int64, visit func(s corpus.Source, r *corpus.Record, line, n int64)) error {
+	file, err := corpus.Open(ctx, s, o)
+	if err != nil {
+		return err
+	}
+	defer file.Close() // it was only read
+	for lines := int64(0); ; lines += b.Lines {
+		if err := file.Next(b); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		p.Start(file, b)
+		for r := (corpus.Record{}); p.Next(&r); {
+			if r.Err == nil {
+				*n++
+				visit(s, &r, lines+r.Line, *n)
+			}
+		}
+	}
+}

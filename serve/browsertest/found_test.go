@@ -1,0 +1,144 @@
+package browsertest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/alike-dev/alike/report"
+)
+
+// written writes the page of pairs, and returns its address and size.
+func written(t *testing.T, f *report.Found) (address string, size int64) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "report.html")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Write(file); err != nil {
+		t.Fatal(err)
+	}
+	at, err := file.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return "file://" + path, at.Size()
+}
+
+// listed has pairs whose names, sources, fields and texts are markup.
+func listed(t *testing.T) *report.Found {
+	f := report.NewFound(report.FoundOf{
+		Title: "of similar documents", Decided: "Pairs are listed from a similarity of 0.5 on.", Value: "similarity", Of: "documents", By: "language",
+		Header: []string{"a", "b", "match"},
+	})
+	hostile := markup(t)
+	for i, h := range hostile {
+		f.Add([]byte(h), fmt.Appendf(nil, "copy of %d", i), 0.5+float64(i)/float64(2*len(hostile)), true)
+		if i%3 > 0 {
+			f.Add([]byte(h), []byte(hostile[i-1]), 0.75, true)
+		}
+	}
+	f.Settle()
+	for i, h := range hostile {
+		for j, name := range []string{h, fmt.Sprintf("copy of %d", i)} {
+			if doc, _, ok := f.Find(false, []byte(name)); ok {
+				f.Describe(doc, hostile[i%5], []byte(hostile[i%7]), fmt.Appendf(nil, "The school stays closed. %s %s %d", h, []string{"Old", "New"}[j], i))
+			}
+		}
+	}
+	return f
+}
+
+// The page of pairs fits every window and does nothing that its policy forbids, whatever it shows.
+func TestThePageOfPairsCanBeSeenAndHeard(t *testing.T) {
+	address, _ := written(t, listed(t))
+	b := open(t)
+	axe, err := os.ReadFile(os.Getenv("ALIKE_AXE"))
+	if err != nil {
+		t.Log("axe-core is not asked: ALIKE_AXE does not name its axe.min.js")
+	}
+	for _, l := range looks {
+		b.as(l)
+		b.do(chromedp.Navigate(address), chromedp.WaitReady("#rows tr"), chromedp.Click("details.cluster summary"))
+		what := "pairs-" + l.name
+		if over := value[int](b, `document.documentElement.scrollWidth - window.innerWidth`); over > 0 {
+			t.Errorf("%s: %d pixels too wide", what, over)
+		}
+		if n := value[int](b, `document.querySelectorAll('details[open] mark').length`); n == 0 {
+			t.Errorf("%s: the cluster that was opened shows no difference", what)
+		}
+		b.quiet(what)
+		b.picture(what)
+		if len(axe) > 0 {
+			b.accessible(what, string(axe))
+		}
+	}
+}
+
+// The slider moves by keys, and verdicts are saved as a table that serves as truth.
+func TestThePageOfPairsTakesVerdicts(t *testing.T) {
+	address, _ := written(t, listed(t))
+	least, n := 0, len(markup(t))
+	for i := range n {
+		if 0.5+float64(i)/float64(2*n) >= 0.6 {
+			least++
+		}
+		if i%3 > 0 {
+			least++
+		}
+	}
+	b := open(t)
+	downloads := t.TempDir()
+	b.do(browser.SetDownloadBehavior(browser.SetDownloadBehaviorBehaviorAllow).WithDownloadPath(downloads).WithEventsEnabled(true))
+	b.do(chromedp.Navigate(address), chromedp.WaitReady("#rows tr"), chromedp.Focus("#least"))
+	before := value[string](b, `document.querySelector('#says').textContent`)
+	for range 20 {
+		b.do(chromedp.KeyEvent(kb.ArrowRight))
+	}
+	if after := value[string](b, `document.querySelector('#says').textContent`); after == before || !strings.HasPrefix(after, fmt.Sprintf("0.600: %d pairs", least)) {
+		t.Errorf("the slider says %q after %q", after, before)
+	}
+	b.do(chromedp.Click(`#rows tr:first-child button`), chromedp.Click("#save"))
+	want := value[string](b, `data.header + data.rows.flatMap((r, i) => verdicts[i] ? [r.row + '1\n'] : []).join('')`)
+	var saved []byte
+	for range 100 {
+		if saved, _ = os.ReadFile(filepath.Join(downloads, "labels.csv")); len(saved) > 0 {
+			break
+		}
+		b.do(chromedp.Evaluate(`new Promise(r => setTimeout(r, 50))`, nil))
+	}
+	if string(saved) != want || !strings.HasPrefix(want, "a,b,match\n") || strings.Count(want, "\n") < 2 {
+		t.Errorf("saved is %q, not %q", saved, want)
+	}
+	b.quiet("verdicts")
+}
+
+// A page of a million pairs stays below 5 MB.
+func TestThePageOfAMillionPairsIsSmall(t *testing.T) {
+	f := report.NewFound(report.FoundOf{Title: "of similar documents", Value: "similarity", Of: "documents", Header: []string{"a", "b", "match"}})
+	for i := range 1_000_000 {
+		f.Add(fmt.Appendf(nil, "old/part-%05d.jsonl:%d", i%1000, i/3), fmt.Appendf(nil, "new/part-%05d.jsonl:%d", i%997, i/2), 0.5+float64(i%50_000)/100_000, true)
+	}
+	f.Settle()
+	address, size := written(t, f)
+	if size > 5<<20 {
+		t.Errorf("it has %d bytes", size)
+	}
+	b := open(t)
+	b.do(chromedp.Navigate(address), chromedp.WaitReady("#rows tr"))
+	opened := value[float64](b, `performance.getEntriesByType('navigation')[0].loadEventEnd`)
+	t.Logf("%d bytes, loaded after %.0f ms", size, opened)
+	if says := value[string](b, `document.querySelector('#says').textContent`); !strings.Contains(says, ": 1,000,000 pairs") {
+		t.Errorf("it says %q", says)
+	}
+}
