@@ -40,6 +40,9 @@ type kernel struct {
 // newKernel returns a kernel for parts of about the given length.
 func newKernel(part int) *kernel { return &kernel{most: scratchLen(part)} }
 
+// Sort sorts entries in memory, by key, then value. It takes as much memory again.
+func Sort(entries []Entry) { newKernel(len(entries)).sort(entries) }
+
 // sort sorts a by key, then value.
 func (k *kernel) sort(a []Entry) {
 	if len(a) <= insertionMax {

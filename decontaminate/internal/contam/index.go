@@ -1,10 +1,14 @@
 package contam
 
 import (
-	"cmp"
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/alike-dev/alike/internal/extsort"
 )
 
 // Index holds the items with their grams. It is immutable and safe for concurrent use. It takes some 60 bytes for each
@@ -13,12 +17,14 @@ type Index struct {
 	Items []Item
 	Short int // items of fewer words than a gram, which are not looked for
 
-	keys   []uint64 // the grams, ascending
-	starts []uint32 // of each gram, its first place; one more at the end
-	places []place
-	among  []uint32 // of each gram, the items that have it
-	table  []uint64 // by the last bits of a gram's key, with linear probing: the first 32 bits, and its number + 1; 0: free
-	filter filter
+	keys    []uint64 // the grams, ascending
+	starts  []uint32 // of each gram, its first place; one more at the end
+	places  []place
+	among   []uint32      // of each gram, the items that have it
+	numbers arena[uint32] // Items' grams
+	least   []uint32      // of each item, the grams that a document must have for a place to be examined
+	table   []uint64      // by the last bits of a gram's key, with linear probing: the first 32 bits, and its number + 1; 0: free
+	filter  filter
 }
 
 // place is where a gram stands: at a word of an item.
@@ -27,17 +33,17 @@ type place struct{ item, word uint32 }
 // NewIndex returns the index of rows of evaluation sets: of an Item, what is exported. It takes O(n log n) for n words.
 func NewIndex(rows []Item) *Index {
 	a := newAnalyst()
-	times := map[string]int{} // of a question, in how many items
+	times := map[xxh3.Uint128]int{} // of a question, by its digest, in how many items
 	items := merge(rows)
 	for n := range items {
 		a.complete(&items[n], items[n].Question, 0)
-		times[string(items[n].Question)]++
+		times[xxh3.Hash128(items[n].Question)]++
 	}
 	x := build(a, items)
 	var told []Item
 	for n := range items {
 		i := &items[n]
-		if len(i.tokens) >= generic && times[string(i.Question)] == 1 && x.tells(i) {
+		if len(i.tokens) >= generic && times[xxh3.Hash128(i.Question)] == 1 && x.tells(i) {
 			told = append(told, *i)
 			continue
 		}
@@ -86,11 +92,7 @@ func (a *analyst) specify(told []Item, i *Item) []Item {
 // build indexes items that are complete.
 func build(a *analyst, items []Item) *Index {
 	x := &Index{}
-	type entry struct {
-		key uint64
-		place
-	}
-	var entries []entry
+	var entries []extsort.Entry // of a gram: its key, and item<<32 | word
 	s := newShingler()
 	var features []uint64
 	for _, i := range items {
@@ -99,42 +101,49 @@ func build(a *analyst, items []Item) *Index {
 			continue
 		}
 		features = s.AppendFeatures(features[:0], plain(&a.buf, i.text))
-		i.grams = make([]uint32, len(features))
+		i.grams = x.numbers.take(len(features))
 		for w, key := range features {
-			entries = append(entries, entry{key, place{uint32(len(x.Items)), uint32(w)}})
+			entries = append(entries, extsort.Entry{Key: key, Value: uint64(len(x.Items))<<32 | uint64(w)})
 		}
 		x.Items = append(x.Items, i)
 	}
-	slices.SortFunc(entries, func(a, b entry) int {
-		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.item, b.item), cmp.Compare(a.word, b.word))
-	})
+	extsort.Sort(entries)
+	x.places = make([]place, len(entries))
 	for n, e := range entries {
-		if n == 0 || e.key != entries[n-1].key {
-			x.keys = append(x.keys, e.key)
+		p := place{uint32(e.Value >> 32), uint32(e.Value)}
+		x.places[n] = p
+		fresh := n == 0 || e.Key != entries[n-1].Key
+		if fresh {
+			x.keys = append(x.keys, e.Key)
 			x.starts = append(x.starts, uint32(n))
 			x.among = append(x.among, 0)
 		}
 		g := len(x.keys) - 1
-		if n == 0 || e.key != entries[n-1].key || e.item != entries[n-1].item {
+		if fresh || p.item != x.places[n-1].item {
 			x.among[g]++
 		}
-		x.places = append(x.places, e.place)
-		x.Items[e.item].grams[e.word] = uint32(g)
+		x.Items[p.item].grams[p.word] = uint32(g)
 	}
 	x.starts = append(x.starts, uint32(len(entries)))
+	for i := range x.Items {
+		x.least = append(x.least, uint32(math.Ceil(leastMet*float64(len(x.Items[i].tokens))/Gram)))
+	}
 	x.tabulate()
 	return x
 }
 
-// asked is what rows that are one item have in common.
-type asked struct{ question, passage, set string }
+// asked is what rows that are one item have in common: digests of question and passage, and the set.
+type asked struct {
+	question, passage xxh3.Uint128
+	set               string
+}
 
 // merge makes one item of the rows of a set that ask the same thing about the same passage.
 func merge(rows []Item) []Item {
 	var items []Item
 	of := map[asked]int{}
 	for _, r := range rows {
-		key := asked{string(r.Question), string(r.Passage), r.Set}
+		key := asked{xxh3.Hash128(r.Question), xxh3.Hash128(r.Passage), r.Set}
 		at, known := of[key]
 		if !known {
 			of[key] = len(items)
@@ -158,6 +167,15 @@ func (x *Index) tabulate() {
 		}
 		x.table[at] = key>>32<<32 | uint64(g) + 1
 	}
+}
+
+// leads returns the places to which a gram leads; none if it is common.
+func (x *Index) leads(gram uint32) []place {
+	places := x.places[x.starts[gram]:x.starts[gram+1]]
+	if x.among[gram] > common || len(places) > 4*common {
+		return nil
+	}
+	return places
 }
 
 // find returns the number of a gram. One in 2³² other grams is taken for it: the words decide.

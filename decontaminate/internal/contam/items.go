@@ -53,6 +53,8 @@ type analyst struct {
 	tokenizer *text.Tokenizer
 	buf       []byte
 	tokens    []text.Token
+	short     []uint64      // see hashes
+	words     arena[uint64] // of items
 }
 
 func newAnalyst() *analyst {
@@ -77,16 +79,30 @@ func (a *analyst) cut(doc []byte) []text.Token {
 	return a.tokens
 }
 
-// hashes returns the words of a text.
+// hashes returns the words of a text, until the next call.
 func (a *analyst) hashes(doc []byte) []uint64 {
-	return a.tokenizer.AppendHashes(nil, plain(&a.buf, doc))
+	a.short = a.tokenizer.AppendHashes(a.short[:0], plain(&a.buf, doc))
+	return a.short
+}
+
+// arena hands out slices of larger ones, so that the collector has few objects to visit.
+type arena[T any] struct{ free []T }
+
+// take returns n zero values.
+func (a *arena[T]) take(n int) []T {
+	if n > len(a.free) {
+		a.free = make([]T, max(n, 1<<14))
+	}
+	taken := a.free[:n:n]
+	a.free = a.free[n:]
+	return taken
 }
 
 // complete fills in what follows from the text to look for, in which the question begins at ask.
 func (a *analyst) complete(i *Item, text []byte, ask int) {
 	i.text, i.letters, i.answers = text, 0, nil
 	tokens := a.cut(text)
-	i.tokens = make([]uint64, len(tokens))
+	i.tokens = a.words.take(len(tokens))
 	for n, t := range tokens {
 		i.tokens[n] = t.Hash
 		if bytes.IndexFunc(text[t.Start:t.End], unicode.IsLetter) >= 0 {
@@ -95,7 +111,8 @@ func (a *analyst) complete(i *Item, text []byte, ask int) {
 	}
 	i.asking = asking(text, tokens, ask)
 	for _, r := range i.Rows {
-		i.answers = append(i.answers, a.hashes(r.Answer))
+		words := a.hashes(r.Answer)
+		i.answers = append(i.answers, append(a.words.take(len(words))[:0], words...))
 	}
 }
 

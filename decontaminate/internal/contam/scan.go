@@ -19,6 +19,7 @@ type Scanner struct {
 	blocks   []block
 	hits     []hit
 	grams    []uint32
+	met      []uint32 // of each item, how many of its grams the document has; 0 between documents
 	meets    []meet
 	places   []near
 	stretch  stretch
@@ -44,7 +45,7 @@ type meet struct {
 
 // NewScanner returns a scanner for one goroutine.
 func (x *Index) NewScanner() *Scanner {
-	return &Scanner{x: x, analyst: newAnalyst(), shingler: newShingler()}
+	return &Scanner{x: x, analyst: newAnalyst(), shingler: newShingler(), met: make([]uint32, len(x.Items))}
 }
 
 // A Candidate is a place where an item may stand.
@@ -110,15 +111,27 @@ const common = 64
 // frequent is the number of items from which on a gram tells half as much.
 const frequent = 8
 
-// meet lists the places where items and the document meet, in the order of the document.
+// meet lists the places where items and the document meet, in the order of the document. Items that have too few grams of the
+// document are counted and left out first: most documents meet many items in a phrase that everybody uses, and to sort these
+// meetings took as long as all else.
 func (s *Scanner) meet() {
-	s.meets = s.meets[:0]
 	x := s.x
 	for _, h := range s.hits {
-		if places := x.places[x.starts[h.gram]:x.starts[h.gram+1]]; x.among[h.gram] <= common && len(places) <= 4*common {
-			for _, p := range places {
+		for _, p := range x.leads(h.gram) {
+			s.met[p.item]++
+		}
+	}
+	s.meets = s.meets[:0]
+	for _, h := range s.hits {
+		for _, p := range x.leads(h.gram) {
+			if s.met[p.item] >= x.least[p.item] {
 				s.meets = append(s.meets, meet{p.item, h.token, p.word, x.among[h.gram] > frequent})
 			}
+		}
+	}
+	for _, h := range s.hits {
+		for _, p := range x.leads(h.gram) {
+			s.met[p.item] = 0
 		}
 	}
 	slices.SortFunc(s.meets, func(a, b meet) int {
@@ -141,9 +154,6 @@ type near struct{ item, from, to int }
 // item lists the places of one item.
 func (s *Scanner) item(meets []meet) {
 	n := len(s.x.Items[meets[0].item].tokens)
-	if enough := float64(len(meets)*Gram) >= leastMet*float64(n); !enough {
-		return
-	}
 	gap := uint32(body + n/2)
 	for from := 0; from < len(meets); {
 		first := meets[from]

@@ -3,6 +3,8 @@ package contam
 import (
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/alike-dev/alike/text"
 )
 
 // A stretch is some words of a document. Only the blocks that it lies in are cut into words, those of the last stretch
@@ -14,12 +16,14 @@ type stretch struct {
 	begin, stop int // blocks whose words are in words
 	before      int // words before these blocks
 	words       []uint64
+	places      []text.Token // of words, if they were asked for
+	placed      bool
 	first       int // number of the stretch's first word in the document
 }
 
 // init sets the document.
 func (w *stretch) init(a *analyst, blocks []block, doc []byte) {
-	*w = stretch{analyst: a, doc: doc, blocks: blocks, begin: -1, words: w.words}
+	*w = stretch{analyst: a, doc: doc, blocks: blocks, begin: -1, words: w.words, places: w.places}
 }
 
 // open returns the words from first to end of the document, until the next call.
@@ -44,7 +48,7 @@ func (w *stretch) cut(first, end int) {
 	if begin == w.begin && stop == w.stop {
 		return
 	}
-	w.begin, w.stop, w.before, w.words = begin, stop, w.wordsBefore(begin), w.words[:0]
+	w.begin, w.stop, w.before, w.words, w.placed = begin, stop, w.wordsBefore(begin), w.words[:0], false
 	for at := w.blocks[begin].from; at < w.blocks[stop-1].to; {
 		w.words, at = w.analyst.tokenizer.AppendHashesFrom(w.words, w.doc, at)
 	}
@@ -64,19 +68,20 @@ func (w *stretch) wordsBefore(b int) int {
 func (w *stretch) bytes(first, end int) (from, to int, starts, ends bool) {
 	at := w.blocks[w.begin].from
 	doc := w.doc[at:w.blocks[w.stop-1].to]
-	a := w.analyst
-	a.tokens = a.tokenizer.AppendTokens(a.tokens[:0], doc)
+	if !w.placed { // documents with one place often have others
+		w.places, w.placed = w.analyst.tokenizer.AppendTokens(w.places[:0], doc), true
+	}
 	lo, hi := first-w.before, end-w.before
 	before, behind := 0, len(doc)
 	if lo > 0 {
-		before = a.tokens[lo-1].End
+		before = w.places[lo-1].End
 	}
-	if hi < len(a.tokens) {
-		behind = a.tokens[hi].Start
+	if hi < len(w.places) {
+		behind = w.places[hi].Start
 	}
-	from, to = a.tokens[lo].Start, a.tokens[hi-1].End
+	from, to = w.places[lo].Start, w.places[hi-1].End
 	starts = lo == 0 || apart(doc[min(before, from):from])
-	ends = hi == len(a.tokens) || apart(doc[to:max(behind, to)])
+	ends = hi == len(w.places) || apart(doc[to:max(behind, to)])
 	return at + from, at + to, starts, ends
 }
 
