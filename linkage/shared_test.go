@@ -4,6 +4,8 @@ import (
 	"encoding/csv"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
@@ -104,4 +106,52 @@ func readCSV(t *testing.T, path string) [][]string {
 		t.Fatal(err)
 	}
 	return rows[1:]
+}
+
+// TestWhatOtherColumnsSayChangesNoDecision adds to a table of real data columns that say again what one of it says.
+func TestWhatOtherColumnsSayChangesNoDecision(t *testing.T) {
+	folder := shareddata.Path(t, "dedup_splink_fake1000")
+	rows := readCSV(t, filepath.Join(folder, "table.csv"))
+	header, err := os.ReadFile(filepath.Join(folder, "table.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := strings.Split(strings.SplitN(string(header), "\n", 2)[0], ",")
+	truth := map[[2]string]bool{}
+	for _, row := range readCSV(t, filepath.Join(folder, "truth.csv")) {
+		truth[ordered(true, row[0], row[1])] = true
+	}
+	f1 := func(column int, made func(string) string) float64 {
+		var s strings.Builder
+		w := csv.NewWriter(&s)
+		add := func(row []string, more string) {
+			if err := w.Write(append(slices.Clone(row), more)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		add(names, "more")
+		for _, row := range rows {
+			add(row, made(row[column]))
+		}
+		w.Flush()
+		right := 0.0
+		r := join(t, Config{Left: write(t, "t.csv", s.String())})
+		for l := range r.Links.All() {
+			if truth[ordered(true, string(l.A), string(l.B))] {
+				right++
+			}
+		}
+		return 2 * right / float64(r.Links.Len()+len(truth))
+	}
+	want := f1(1, func(string) string { return "" })
+	for column := 1; column < len(names); column++ {
+		for what, made := range map[string]func(string) string{
+			"three letters": func(s string) string { return s[:min(3, len(s))] },
+			"one letter":    func(s string) string { return s[:min(1, len(s))] },
+		} {
+			if got := f1(column, made); got < want-0.01 || got > want+0.01 {
+				t.Errorf("%s, %s: F1 %.4f, and %.4f without", names[column], what, got, want)
+			}
+		}
+	}
 }

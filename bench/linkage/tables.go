@@ -110,8 +110,8 @@ func (t table) ids() map[string]bool {
 	return of
 }
 
-// changes returns variants that must make no difference: another order of rows, the sides the other way round, a column that is
-// made of others and one that stands there twice.
+// changes returns variants that must make no difference: another order of rows, the sides the other way round, and columns that
+// say again what others say, see derivations.
 func (v variant) changes() []variant {
 	reversed := v
 	reversed.name += " reversed"
@@ -124,11 +124,14 @@ func (v variant) changes() []variant {
 		}
 		all = append(all, swapped)
 	}
-	for what, of := range map[string]func(table) table{"joined": table.joined, "twice": table.twice} {
+	for _, d := range derivations(v.a[0]) {
+		if v.b != nil && d.missing(v.b[0]) {
+			continue
+		}
 		w := v
-		w.name += " " + what
-		if w.a = of(v.a); v.b != nil {
-			w.b = of(v.b)
+		w.name += " " + d.name
+		if w.a = v.a.with(d); v.b != nil {
+			w.b = v.b.with(d)
 		}
 		all = append(all, w)
 	}
@@ -138,28 +141,6 @@ func (v variant) changes() []variant {
 func (t table) reversed() table {
 	rows := slices.Clone(t)
 	slices.Reverse(rows[1:])
-	return rows
-}
-
-// joined adds a column of the first two after the id.
-func (t table) joined() table {
-	return t.with("both", func(row []string) string { return strings.TrimSpace(row[1] + " " + row[2]) })
-}
-
-// twice adds a copy of the second column after the id.
-func (t table) twice() table { return t.with("again", func(row []string) string { return row[2] }) }
-
-func (t table) with(name string, value func(row []string) string) (rows table) {
-	if len(t[0]) < 4 { // two columns and both joined are one table of one column
-		return t
-	}
-	for i, row := range t {
-		of := name
-		if i > 0 {
-			of = value(row)
-		}
-		rows = append(rows, append(slices.Clone(row), of))
-	}
 	return rows
 }
 

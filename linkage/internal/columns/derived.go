@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/alike-dev/alike/internal/fault"
 )
@@ -15,9 +16,8 @@ import (
 const (
 	// derivedFrom is the least share of a column's values that other columns of the record make up.
 	derivedFrom = 0.95
-	// mostByAccident is the largest share of values that columns of another record make up. Where it is larger, values are
-	// alike everywhere, which says nothing about where they come from.
-	mostByAccident = 0.5
+	// mostWhole is the largest share of beginnings that are whole words: others are words themselves, such as brands.
+	mostWhole = 0.5
 	// leastDerived is the least number of values that show it.
 	leastDerived = 50
 )
@@ -87,7 +87,7 @@ func meanWords(of [][]string) float64 {
 func joinedFrom(words [][][]string, k int, others []int) []int {
 	var from []int
 	for _, o := range others { // that have something to do with it: most of their values are in it
-		if !byAccident(words[o], words[k], holds) && share(words[o], words[k], holds) >= derivedFrom {
+		if follows(words[o], words[k], holds) {
 			from = append(from, o)
 		}
 	}
@@ -95,37 +95,39 @@ func joinedFrom(words [][][]string, k int, others []int) []int {
 		return nil
 	}
 	union := make([][]string, len(words[k]))
-	several := 0
 	for i := range union {
-		parts := 0
 		for _, o := range from {
-			if union[i] = append(union[i], words[o][i]...); len(words[o][i]) > 0 {
-				parts++
-			}
-		}
-		if parts > 1 {
-			several++
+			union[i] = append(union[i], words[o][i]...)
 		}
 	}
-	if several < leastDerived || share(words[k], union, holds) < derivedFrom {
+	if share(words[k], union, holds) < derivedFrom {
 		return nil
 	}
 	return from
 }
 
-// partOf tells whether a column's values are copies, initials or numbers of another one's, as the year of a date is. Words of
-// a longer text are none of these: a last name beside a full name says which of the words it is.
+// partOf tells whether a column's values are copies, beginnings, initials or numbers of another one's, as the year of a date is.
+// Words of a longer text are none of these: a last name beside a full name says which of the words it is, and so does a brand
+// that a title begins with.
 func partOf(part, of [][]string) bool {
-	for _, is := range []func(part, of []string) bool{copies, numbersOf, initials} {
-		if share(part, of, is) >= derivedFrom && !byAccident(part, of, is) {
+	for _, is := range []func(part, of []string) bool{copies, numbersOf} {
+		if follows(part, of, is) {
 			return true
 		}
 	}
-	return false
+	return follows(part, of, shortened) && share(part, of, holds) < mostWhole
 }
 
 // copies tells whether two values have the same words.
 func copies(part, of []string) bool { return holds(part, of) && holds(of, part) }
+
+// begins tells whether another value begins with the letters of a value, as "robert" does with "rob".
+func begins(part, of []string) bool {
+	return strings.HasPrefix(strings.Join(of, ""), strings.Join(part, ""))
+}
+
+// shortened tells whether a value is a beginning of another one, or its initials.
+func shortened(part, of []string) bool { return begins(part, of) || initials(part, of) }
 
 // numbersOf tells whether a value is numbers that another one has too.
 func numbersOf(part, of []string) bool {
@@ -153,10 +155,11 @@ func share(part, of [][]string, is func(part, of []string) bool) float64 {
 	return float64(yes) / float64(n)
 }
 
-// byAccident tells whether is is often true of the values of different records.
-func byAccident(part, of [][]string, is func(part, of []string) bool) bool {
-	half := len(of) / 2
-	return share(part, slices.Concat(of[half:], of[:half]), is) > mostByAccident
+// follows tells whether is is true of the values of the same records, in nearly all rows, and that ten times as seldom false as
+// of the values of different records.
+func follows(part, of [][]string, is func(part, of []string) bool) bool {
+	same, half := share(part, of, is), len(of)/2
+	return same >= derivedFrom && 1-same < (1-share(part, slices.Concat(of[half:], of[:half]), is))/10
 }
 
 // holds tells whether all words of a value are in another one.
@@ -164,14 +167,14 @@ func holds(part, of []string) bool {
 	return !slices.ContainsFunc(part, func(w string) bool { return !slices.Contains(of, w) })
 }
 
-// initials tells whether a value is the first letters of the words of another one: "jfk" or "j f k".
+// initials tells whether a value is the first letters of words of another one, in order, and of most of them: "jfk" or "j f k".
 func initials(part, of []string) bool {
-	var first strings.Builder
+	rest := strings.Join(part, "")
+	letters := utf8.RuneCountInString(rest)
 	for _, w := range of {
-		for _, r := range w {
-			first.WriteRune(r)
-			break
+		if first, size := utf8.DecodeRuneInString(w); strings.HasPrefix(rest, string(first)) {
+			rest = rest[size:]
 		}
 	}
-	return len(of) > 1 && strings.Join(part, "") == first.String()
+	return rest == "" && len(of) > 1 && 2*letters > len(of)
 }

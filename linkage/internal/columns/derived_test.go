@@ -7,13 +7,14 @@ import (
 )
 
 func TestDerivedColumns(t *testing.T) {
-	names := []string{"first", "last", "name", "born", "year", "again", "sex", "title", "note", "short"}
+	names := []string{"first", "last", "name", "born", "year", "again", "sex", "title", "note", "city", "code"}
 	var rows [][][]byte
+	cities := []string{"Aachen", "Bonn", "Coburg", "Dresden", "Erfurt", "Fulda"}
 	for i := range 400 {
 		first, last := fmt.Sprintf("First%d", i%37), fmt.Sprintf("Last%d", i%53)
 		year := 1900 + i%90
 		row := []string{first, last, first + " " + last, fmt.Sprintf("%d-0%d-1%d", year, 1+i%9, i%10), fmt.Sprint(year), last,
-			[]string{"m", "f"}[i%2], fmt.Sprintf("a long title of thing %d", i), fmt.Sprintf("thing %d", i*7), "fl"}
+			[]string{"m", "f"}[i%2], fmt.Sprintf("a long title of thing %d", i), fmt.Sprintf("thing %d", i*7), cities[i%6], cities[i%6][:3]}
 		var values [][]byte
 		for _, v := range row {
 			values = append(values, []byte(v))
@@ -23,10 +24,10 @@ func TestDerivedColumns(t *testing.T) {
 		}
 		rows = append(rows, values)
 	}
-	columns := []int{0, 1, 2, 3, 4, 5, 6, 7, 8}
+	columns := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
 	got := derivedColumns(rows, names, columns)
 	// The name in a tenth of the rows is not that of its parts: it says something of its own.
-	want := []string{"", "", "", "", "is a part of born", "is a part of last", "", "", ""}
+	want := []string{"", "", "", "", "is a part of born", "is a part of last", "", "", "", "", "is a part of city"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q\nwant %q", got, want)
 	}
