@@ -82,9 +82,16 @@ func TestTheReportTellsWhatTheListsTell(t *testing.T) {
 			if int(bySize) != len(clusters) {
 				t.Errorf("%d clusters by size, want %d", bySize, len(clusters))
 			}
-			for i, c := range r.Largest {
-				if members := clusters[c.Members[0]]; len(members) != c.Size || c.Size != r.Summary.LargestClusters[i] || members[1] != c.Members[1] {
-					t.Errorf("cluster %d: %v, want %d of %q", i, c, len(members), members)
+			sizes := map[int]int{}
+			for _, c := range r.Suspicious {
+				members, of := clusters[c.Members[0].Name], leastOf(clusters[c.Members[0].Name], removed)
+				if sizes[c.Size]++; len(members) != c.Size || math.Abs(of-c.Least.Similarity) > 1e-6 || c.Members[1].Name != members[1] {
+					t.Errorf("a cluster is %v, of %q with the least similarity %f", c, members, of)
+				}
+			}
+			for _, size := range r.Summary.LargestClusters {
+				if sizes[size]--; sizes[size] < 0 {
+					t.Errorf("a cluster of %d is not shown", size)
 				}
 			}
 			if len(r.Examples) < 10 {
@@ -93,7 +100,7 @@ func TestTheReportTellsWhatTheListsTell(t *testing.T) {
 			if got := fmt.Sprintf("%.6f", r.Examples[0].Similarity); got != fmt.Sprintf("%.6f", least) {
 				t.Errorf("the first example has the similarity %s, the least is %f", got, least)
 			}
-			for _, e := range r.Examples {
+			for _, e := range append(r.Examples, r.Suspicious[0].Least) {
 				row := removed[e.Removed]
 				if row == nil || row[1] != e.Kept || row[2] != fmt.Sprintf("%.6f", e.Similarity) {
 					t.Errorf("%s removed for %s with %f, the list has %q", e.Removed, e.Kept, e.Similarity, row)
@@ -107,6 +114,18 @@ func TestTheReportTellsWhatTheListsTell(t *testing.T) {
 			}
 		})
 	}
+}
+
+// leastOf returns the least similarity of removed members that are no copies, 0 if there are none.
+func leastOf(members []string, removed map[string][]string) (least float64) {
+	for _, m := range members {
+		if row := removed[m]; row != nil && row[2] != "1.000000" {
+			if s, _ := strconv.ParseFloat(row[2], 64); least == 0 || s < least {
+				least = s
+			}
+		}
+	}
+	return least
 }
 
 func TestTheReportShowsTextsOfCompressedFiles(t *testing.T) {

@@ -112,8 +112,9 @@ type Report struct {
 // Parts of a Report.
 type (
 	ReportSizes   = overview.Sizes
-	ReportCluster = overview.Cluster
 	ReportExample = overview.Example
+	ReportSuspect = overview.Suspect
+	ReportMember  = overview.Member
 	ReportInput   = overview.Input
 )
 

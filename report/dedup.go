@@ -40,6 +40,7 @@ type removal struct {
 	Curve    string // points of a polyline in a square of 100 by 100; "": none
 	Mark     string // position of the threshold across that square
 	Examples []example
+	Suspects []suspect
 	Counts   string // of removed documents by similarity, with spaces between them
 	LeastBin int    // the first of these that is not 0
 	Most     int64  // the largest of them
@@ -66,6 +67,13 @@ type example struct {
 	RemovedParts, KeptParts []part
 }
 
+// suspect is a cluster that opens.
+type suspect struct {
+	dedup.ReportSuspect
+	Shown example // of Least
+	More  int     // members
+}
+
 // Dedup writes a page that shows what was removed and why: counts, similarities, cluster sizes, and
 // removed texts next to the kept ones, with the parts marked that only one of them has. It can be
 // dedup.Config.Report. O(report), whose size does not grow with the corpus.
@@ -81,12 +89,18 @@ func Dedup(w io.Writer, r *dedup.Report) error {
 	if err != nil {
 		return err
 	}
-	for _, e := range r.Examples {
+	compare := func(e dedup.ReportExample) example {
 		x := example{ReportExample: e}
 		if e.RemovedText != nil && e.KeptText != nil {
 			x.RemovedParts, x.KeptParts = differences(tokenizer, e.RemovedText, e.KeptText)
 		}
-		p.Examples = append(p.Examples, x)
+		return x
+	}
+	for _, e := range r.Examples {
+		p.Examples = append(p.Examples, compare(e))
+	}
+	for _, c := range r.Suspicious {
+		p.Suspects = append(p.Suspects, suspect{c, compare(c.Least), c.Size - len(c.Members)})
 	}
 	return dedupPage().Execute(w, &p)
 }

@@ -25,7 +25,10 @@ func TestThePageOfARemovalEscapesWhatTheCorpusHolds(t *testing.T) {
 	r := &dedup.Report{Summary: dedup.Summary{Read: 4, Kept: 3, Removed: 1, Clusters: 1, Threshold: 0.8, CandidateMethod: "exact"}}
 	r.Similarities[45] = 1
 	r.Sizes = []dedup.ReportSizes{{Least: 2, Most: 3, Clusters: 1}}
-	r.Largest = []dedup.ReportCluster{{Size: 2, Members: []string{evil, "b"}}}
+	r.Suspicious = []dedup.ReportSuspect{
+		{Size: 2, Members: []dedup.ReportMember{{Name: evil}, {Name: "b", Similarity: 0.91}}, Least: dedup.ReportExample{Removed: evil, Kept: "b", Similarity: 0.91, RemovedText: []byte("one two three four " + evil), KeptText: []byte("one two three four five")}},
+		{Size: 3, Members: []dedup.ReportMember{{Name: evil}, {Name: evil, Similarity: 1}}},
+	}
 	r.Inputs = []dedup.ReportInput{{Name: evil + ".jsonl", Documents: 4, Removed: 1}}
 	r.Examples = []dedup.ReportExample{{Removed: evil, Kept: "b", Similarity: 0.91, RemovedText: []byte("one two three four " + evil + "\xff"), KeptText: []byte("one two three four five")}}
 	html := dedupHTMLOf(t, r)
@@ -38,7 +41,7 @@ func TestThePageOfARemovalEscapesWhatTheCorpusHolds(t *testing.T) {
 			t.Errorf("the page has %q", never)
 		}
 	}
-	for _, want := range []string{"1 of 4 documents removed (25.0 %)", "0.910000", "0.90 to 0.92: 1", "one two three four", "<mark>", ".jsonl"} {
+	for _, want := range []string{"1 of 4 documents removed (25.0 %)", "0.910000", "0.90 to 0.92: 1", "one two three four", "<mark>", ".jsonl", "all copies", "and 1 others"} {
 		if !strings.Contains(html, want) {
 			t.Errorf("the page has no %q", want)
 		}

@@ -2,8 +2,10 @@ package browsertest
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,18 +13,19 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/report"
 )
 
-// written writes the page of pairs, and returns its address and size.
-func written(t *testing.T, f *report.Found) (address string, size int64) {
+// written writes a page, and returns its address and size.
+func written(t *testing.T, write func(io.Writer) error) (address string, size int64) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "report.html")
 	file, err := os.Create(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Write(file); err != nil {
+	if err := write(file); err != nil {
 		t.Fatal(err)
 	}
 	at, err := file.Stat()
@@ -59,35 +62,53 @@ func listed(t *testing.T) *report.Found {
 	return f
 }
 
-// The page of pairs fits every window and does nothing that its policy forbids, whatever it shows.
-func TestThePageOfPairsCanBeSeenAndHeard(t *testing.T) {
-	address, _ := written(t, listed(t))
+// removed is a page of a removal, all of whose names and texts are markup.
+func removed(t *testing.T) func(io.Writer) error {
+	r := &dedup.Report{Summary: dedup.Summary{Read: 900, Kept: 700, Removed: 200, Clusters: 150, Threshold: 0.8, CandidateMethod: "lsh", Bands: 16, Rows: 6}, Recall: []float64{0, 0.5, 1}}
+	r.Similarities[45], r.Copies, r.Sizes = 150, 50, []dedup.ReportSizes{{Least: 2, Most: 3, Clusters: 150}}
+	for some := range slices.Chunk(markup(t), 10) {
+		h := some[0]
+		e := dedup.ReportExample{Removed: h, Kept: some[len(some)-1], Similarity: 0.9, RemovedText: []byte("The school stays closed. Old " + h), KeptText: []byte("The school stays closed. New " + h)}
+		c := dedup.ReportSuspect{Size: 20, Least: e}
+		for _, name := range some {
+			c.Members = append(c.Members, dedup.ReportMember{Name: name, Similarity: 0.9})
+		}
+		r.Examples, r.Suspicious, r.Inputs = append(r.Examples, e), append(r.Suspicious, c), append(r.Inputs, dedup.ReportInput{Name: h, Documents: 9, Removed: 2})
+	}
+	return func(w io.Writer) error { return report.Dedup(w, r) }
+}
+
+// Pages that are one file fit every window, and do nothing that their policies forbid, whatever they show.
+func TestPagesOfResultsCanBeSeenAndHeard(t *testing.T) {
 	b := open(t)
 	axe, err := os.ReadFile(os.Getenv("ALIKE_AXE"))
 	if err != nil {
 		t.Log("axe-core is not asked: ALIKE_AXE does not name its axe.min.js")
 	}
-	for _, l := range looks {
-		b.as(l)
-		b.do(chromedp.Navigate(address), chromedp.WaitReady("#rows tr"), chromedp.Click("details.cluster summary"))
-		what := "pairs-" + l.name
-		if over := value[int](b, `document.documentElement.scrollWidth - window.innerWidth`); over > 0 {
-			t.Errorf("%s: %d pixels too wide", what, over)
-		}
-		if n := value[int](b, `document.querySelectorAll('details[open] mark').length`); n == 0 {
-			t.Errorf("%s: the cluster that was opened shows no difference", what)
-		}
-		b.quiet(what)
-		b.picture(what)
-		if len(axe) > 0 {
-			b.accessible(what, string(axe))
+	for name, write := range map[string]func(io.Writer) error{"pairs": listed(t).Write, "removal": removed(t)} {
+		address, _ := written(t, write)
+		for _, l := range looks {
+			b.as(l)
+			b.do(chromedp.Navigate(address), chromedp.WaitReady("details summary"), chromedp.Click("details summary"))
+			what := name + "-" + l.name
+			if over := value[int](b, `document.documentElement.scrollWidth - window.innerWidth`); over > 0 {
+				t.Errorf("%s: %d pixels too wide", what, over)
+			}
+			if n := value[int](b, `document.querySelectorAll('details[open] mark').length`); n == 0 {
+				t.Errorf("%s: the cluster that was opened shows no difference", what)
+			}
+			b.quiet(what)
+			b.picture(what)
+			if len(axe) > 0 {
+				b.accessible(what, string(axe))
+			}
 		}
 	}
 }
 
 // The slider moves by keys, and verdicts are saved as a table that serves as truth.
 func TestThePageOfPairsTakesVerdicts(t *testing.T) {
-	address, _ := written(t, listed(t))
+	address, _ := written(t, listed(t).Write)
 	least, n := 0, len(markup(t))
 	for i := range n {
 		if 0.5+float64(i)/float64(2*n) >= 0.6 {
@@ -130,7 +151,7 @@ func TestThePageOfAMillionPairsIsSmall(t *testing.T) {
 		f.Add(fmt.Appendf(nil, "old/part-%05d.jsonl:%d", i%1000, i/3), fmt.Appendf(nil, "new/part-%05d.jsonl:%d", i%997, i/2), 0.5+float64(i%50_000)/100_000, true)
 	}
 	f.Settle()
-	address, size := written(t, f)
+	address, size := written(t, f.Write)
 	if size > 5<<20 {
 		t.Errorf("it has %d bytes", size)
 	}

@@ -6,6 +6,7 @@ package overview
 import (
 	"cmp"
 	"errors"
+	"iter"
 	"math"
 	"slices"
 
@@ -19,7 +20,7 @@ import (
 // Limits that keep a report small whatever the corpus is.
 const (
 	mostInputs  = 20
-	mostMembers = 5 // listed of a cluster
+	mostMembers = 12 // listed of a cluster
 	mostNearest = 12
 	mostOthers  = 12
 	mostText    = 1 << 20 // bytes of a record that is shown
@@ -34,7 +35,7 @@ type Overview struct {
 	Copies       int64       // removed with a similarity of 1 by their digests
 	Similarities [Bins]int64 // of the other removed documents to the kept ones; the last part includes 1
 	Sizes        []Sizes     // of the clusters, ascending
-	Largest      []Cluster   // largest first, at most 10
+	Suspicious   []Suspect   // the largest and those of the least similar Examples; by the similarity of Least, ascending
 	Examples     []Example   // by similarity, ascending
 	Inputs       []Input     // with records, those from which most records were removed first
 	OtherInputs  int         // with records, not listed in Inputs
@@ -46,10 +47,18 @@ type Sizes struct {
 	Clusters    int64
 }
 
-// Cluster is a large cluster.
-type Cluster struct {
+// Suspect is a cluster that may hold what does not belong together.
+type Suspect struct {
 	Size    int
-	Members []string // names of the first few
+	Members []Member // the first few
+	Least   Example  // of the removed documents that are no copies, the one least like the kept one; Removed "": there is none
+	first   uint64
+}
+
+// Member is a document of a Suspect.
+type Member struct {
+	Name       string
+	Similarity float64 // to the kept one; 0: it is kept
 }
 
 // Example is a removed document that is no copy.
@@ -82,7 +91,7 @@ func Find(o Options) (*Overview, error) {
 		err = v.countInputs(o)
 	}
 	if err == nil {
-		err = v.nameClusters(o)
+		err = v.nameClusters(o, examples)
 	}
 	if err == nil {
 		err = v.name(o, examples)
@@ -161,23 +170,59 @@ func (v *Overview) countInputs(o Options) error {
 	return nil
 }
 
-// nameClusters names the first members of the largest clusters.
-func (v *Overview) nameClusters(o Options) error {
-	if len(o.Clusters.Largest) == 0 {
-		return nil
+// nameClusters names the first members of the largest clusters, and of those of the least similar examples.
+func (v *Overview) nameClusters(o Options, examples []example) error {
+	at := map[uint64]*Suspect{} // by the smallest document
+	for _, c := range o.Clusters.Largest {
+		at[uint64(c.First)] = &Suspect{}
 	}
-	at := map[uint64]int{} // by the smallest document
-	for i, c := range o.Clusters.Largest {
-		at[uint64(c.First)] = i
-		v.Largest = append(v.Largest, Cluster{Size: c.Size})
+	labels := extsort.NewLookup(o.Clusters.Labels)
+	nearest := slices.SortedFunc(slices.Values(examples[:min(len(examples), mostNearest)]), func(a, b example) int { return cmp.Compare(a.doc, b.doc) })
+	for _, x := range nearest {
+		if first, ok := labels.Find(uint64(x.doc)); ok && at[first] == nil {
+			at[first] = &Suspect{}
+		}
 	}
+	removed, similarities := extsort.NewLookup(o.Clusters.Removed), extsort.NewLookup(o.Clusters.Similarities)
 	docs := o.Table.Scanner()
-	return o.Clusters.Labels.Visit(func(e extsort.Entry) error {
-		if i, ok := at[e.Value]; ok && len(v.Largest[i].Members) < mostMembers {
-			v.Largest[i].Members = append(v.Largest[i].Members, docs.ID(uint32(e.Key)))
+	err := o.Clusters.Labels.Visit(func(e extsort.Entry) error {
+		c := at[e.Value]
+		if c == nil {
+			return docs.Err
+		}
+		kept, gone := removed.Find(e.Key)
+		m := Member{Similarity: 1}
+		if !gone {
+			m.Similarity = 0
+		} else if bits, ok := similarities.Find(e.Key); ok {
+			m.Similarity = math.Float64frombits(bits)
+			if c.Least.Removed == "" || m.Similarity < c.Least.Similarity {
+				c.Least = Example{Removed: docs.ID(uint32(e.Key)), Similarity: m.Similarity, removed: uint32(e.Key), kept: uint32(kept)}
+			}
+		}
+		if c.Size++; len(c.Members) < mostMembers {
+			m.Name = docs.ID(uint32(e.Key))
+			c.Members = append(c.Members, m)
 		}
 		return docs.Err
 	})
+	cursor := o.Table.Cursor()
+	for first, c := range at {
+		if c.first = first; c.Least.Removed != "" {
+			c.Least.Kept = cursor.ID(c.Least.kept)
+		}
+		v.Suspicious = append(v.Suspicious, *c)
+	}
+	least := func(s Suspect) float64 {
+		if s.Least.Removed == "" {
+			return 1 // only copies
+		}
+		return s.Least.Similarity
+	}
+	slices.SortFunc(v.Suspicious, func(a, b Suspect) int {
+		return cmp.Or(cmp.Compare(least(a), least(b)), cmp.Compare(b.Size, a.Size), cmp.Compare(a.first, b.first))
+	})
+	return errors.Join(err, labels.Err(), labels.Close(), removed.Err(), removed.Close(), similarities.Err(), similarities.Close(), cursor.Err)
 }
 
 // name names the examples, and the documents kept in their place.
@@ -198,10 +243,10 @@ func (v *Overview) name(o Options, examples []example) error {
 	return errors.Join(removed.Err(), removed.Close(), docs.Err)
 }
 
-// Documents returns the documents whose texts the examples show, ascending.
+// Documents returns the documents whose texts are shown, ascending.
 func (v *Overview) Documents(t *doctable.Table) (docs []uint32, err error) {
 	c := t.Cursor()
-	for _, e := range v.Examples {
+	for e := range v.shown() {
 		for _, doc := range []uint32{e.removed, e.kept} {
 			if c.Doc(doc).Length <= mostText {
 				docs = append(docs, doc)
@@ -212,10 +257,25 @@ func (v *Overview) Documents(t *doctable.Table) (docs []uint32, err error) {
 	return slices.Compact(docs), c.Err
 }
 
+// shown ranges over all examples.
+func (v *Overview) shown() iter.Seq[*Example] {
+	return func(yield func(*Example) bool) {
+		for i := range v.Examples {
+			if !yield(&v.Examples[i]) {
+				return
+			}
+		}
+		for i := range v.Suspicious {
+			if e := &v.Suspicious[i].Least; e.Removed != "" && !yield(e) {
+				return
+			}
+		}
+	}
+}
+
 // Show gives the examples the texts of documents, as far as they are available.
 func (v *Overview) Show(texts map[uint32][]byte) {
-	for i := range v.Examples {
-		e := &v.Examples[i]
+	for e := range v.shown() {
 		e.RemovedText, e.KeptText = texts[e.removed], texts[e.kept]
 	}
 }
