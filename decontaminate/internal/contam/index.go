@@ -2,9 +2,7 @@ package contam
 
 import (
 	"fmt"
-	"math"
 	"math/bits"
-	"slices"
 
 	"github.com/zeebo/xxh3"
 
@@ -22,7 +20,6 @@ type Index struct {
 	places  []place
 	among   []uint32      // of each gram, the items that have it
 	numbers arena[uint32] // Items' grams
-	least   []uint32      // of each item, the grams that a document must have for a place to be examined
 	table   []uint64      // by the last bits of a gram's key, with linear probing: the first 32 bits, and its number + 1; 0: free
 	filter  filter
 }
@@ -125,9 +122,6 @@ func build(a *analyst, items []Item) *Index {
 		x.Items[p.item].grams[p.word] = uint32(g)
 	}
 	x.starts = append(x.starts, uint32(len(entries)))
-	for i := range x.Items {
-		x.least = append(x.least, uint32(math.Ceil(leastMet*float64(len(x.Items[i].tokens))/Gram)))
-	}
 	x.tabulate()
 	return x
 }
@@ -158,9 +152,8 @@ func merge(rows []Item) []Item {
 func (x *Index) tabulate() {
 	size := 1 << bits.Len(uint(2*len(x.keys)))
 	x.table = make([]uint64, size)
-	x.filter = newFilter(len(x.keys))
+	x.filter = newFilter(x.keys)
 	for g, key := range x.keys {
-		x.filter.add(key)
 		at := key & uint64(size-1)
 		for x.table[at] != 0 {
 			at = (at + 1) & uint64(size-1)
@@ -189,65 +182,4 @@ func (x *Index) find(key uint64) (gram uint32, ok bool) {
 			return uint32(e) - 1, true
 		}
 	}
-}
-
-// Grams returns the number of different grams.
-func (x *Index) Grams() int { return len(x.keys) }
-
-// filter tells most keys that are not in the index by two sets of bits: a small one that stays in the cache of a core, by
-// the first bits of a key, and for what passes it a larger one, by others.
-type filter struct{ small, large bits1 }
-
-// bits1 is a set of the hashes of keys.
-type bits1 struct {
-	words []uint64
-	shift int
-}
-
-// smallBits is the size of the small set, 512 KiB; largeBits the least number of bits for a key of the large one.
-const (
-	smallBits = 22
-	largeBits = 16
-)
-
-func newFilter(keys int) filter {
-	size := func(n int) bits1 { return bits1{make([]uint64, 1<<(n-6)), 64 - n} }
-	return filter{size(min(max(bits.Len(uint(keys*largeBits)), 6), smallBits)), size(max(bits.Len(uint(keys*largeBits)), 6))}
-}
-
-// other mixes a key for the large set.
-func other(key uint64) uint64 { return key * 0x9e3779b97f4a7c15 }
-
-func (b bits1) add(hash uint64) {
-	at := hash >> (b.shift & 63)
-	b.words[at>>6] |= 1 << (at & 63)
-}
-
-// has returns 1 if the set has a hash, otherwise 0.
-func (b bits1) has(hash uint64) int {
-	at := hash >> (b.shift & 63)
-	return int(b.words[at>>6] >> (at & 63) & 1)
-}
-
-func (f filter) add(key uint64) {
-	f.small.add(key)
-	f.large.add(other(key))
-}
-
-// pick appends the places of keys that may be in the index. It has no branches to predict, so that the processor waits for
-// many words of the sets at once.
-func (f filter) pick(dst []uint32, keys []uint64) []uint32 {
-	dst = slices.Grow(dst[:0], len(keys)+1)[:len(keys)+1]
-	n := 0
-	for i, key := range keys {
-		dst[n] = uint32(i)
-		n += f.small.has(key)
-	}
-	picked := dst[:n]
-	n = 0
-	for _, i := range picked {
-		dst[n] = i
-		n += f.large.has(other(keys[i]))
-	}
-	return dst[:n]
 }

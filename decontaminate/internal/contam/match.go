@@ -16,6 +16,7 @@ import (
 type matcher struct {
 	taken []bool // words of the item
 	seen  []uint64
+	bits  [64]uint64
 	table [reach + 1][reach + 3]uint8
 }
 
@@ -33,6 +34,9 @@ type matching struct {
 
 // shares tells whether a stretch has least words of an item, wherever they stand. It is quick, and match finds no more.
 func (m *matcher) shares(item, doc []uint64, least int) bool {
+	if !m.mayShare(item, doc, least) {
+		return false
+	}
 	m.seen = append(m.seen[:0], doc...)
 	slices.Sort(m.seen)
 	missing := len(item) - least
@@ -44,6 +48,19 @@ func (m *matcher) shares(item, doc []uint64, least int) bool {
 		}
 	}
 	return true
+}
+
+// mayShare is shares by some bits of the words alone: it tells most stretches that do not.
+func (m *matcher) mayShare(item, doc []uint64, least int) bool {
+	m.bits = [len(m.bits)]uint64{}
+	for _, h := range doc {
+		m.bits[h>>6%uint64(len(m.bits))] |= 1 << (h & 63)
+	}
+	has := 0
+	for _, h := range item {
+		has += int(m.bits[h>>6%uint64(len(m.bits))] >> (h & 63) & 1)
+	}
+	return has >= least
 }
 
 // leastWords is the number of words of an item of n words that must stand at a place, whatever they weigh: of a short

@@ -19,9 +19,7 @@ type Scanner struct {
 	blocks   []block
 	hits     []hit
 	grams    []uint32
-	met      []uint32 // of each item, how many of its grams the document has; 0 between documents
-	meets    []meet
-	places   []near
+	meeter   meeter
 	stretch  stretch
 	matcher  matcher
 	found    []Candidate
@@ -37,15 +35,9 @@ type block struct {
 // hit is a gram of the items at a word of the document.
 type hit struct{ token, gram uint32 }
 
-// meet is a gram that an item and the document have.
-type meet struct {
-	item, token, word uint32
-	frequent          bool // many items have it
-}
-
 // NewScanner returns a scanner for one goroutine.
 func (x *Index) NewScanner() *Scanner {
-	return &Scanner{x: x, analyst: newAnalyst(), shingler: newShingler(), met: make([]uint32, len(x.Items))}
+	return &Scanner{x: x, analyst: newAnalyst(), shingler: newShingler(), meeter: newMeeter(x)}
 }
 
 // A Candidate is a place where an item may stand.
@@ -65,14 +57,14 @@ type Candidate struct {
 // at the same places. O(len(doc)), and for each place where an item may stand the length of the item.
 func (s *Scanner) Scan(doc []byte, inFile func(at int) int) (note []byte, words int) {
 	text := plain(&s.analyst.buf, doc)
-	s.found, s.places = s.found[:0], s.places[:0]
+	s.found = s.found[:0]
 	if words = s.look(text); len(s.hits) == 0 {
 		return nil, words
 	}
-	s.meet()
+	places := s.meeter.meet(s.hits)
 	s.stretch.init(s.analyst, s.blocks, text)
-	for _, p := range s.places {
-		s.examine(doc, &p, words)
+	for i := range places {
+		s.examine(doc, &places[i], words)
 	}
 	slices.SortFunc(s.found, func(a, b Candidate) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Item, b.Item), cmp.Compare(a.End, b.End))
@@ -103,81 +95,6 @@ func (s *Scanner) look(text []byte) (words int) {
 		from = next
 	}
 	return grams
-}
-
-// common is the number of items from which on a gram does not lead to them: others that they have do.
-const common = 64
-
-// frequent is the number of items from which on a gram tells half as much.
-const frequent = 8
-
-// meet lists the places where items and the document meet, in the order of the document. Items that have too few grams of the
-// document are counted and left out first: most documents meet many items in a phrase that everybody uses, and to sort these
-// meetings took as long as all else.
-func (s *Scanner) meet() {
-	x := s.x
-	for _, h := range s.hits {
-		for _, p := range x.leads(h.gram) {
-			s.met[p.item]++
-		}
-	}
-	s.meets = s.meets[:0]
-	for _, h := range s.hits {
-		for _, p := range x.leads(h.gram) {
-			if s.met[p.item] >= x.least[p.item] {
-				s.meets = append(s.meets, meet{p.item, h.token, p.word, x.among[h.gram] > frequent})
-			}
-		}
-	}
-	for _, h := range s.hits {
-		for _, p := range x.leads(h.gram) {
-			s.met[p.item] = 0
-		}
-	}
-	slices.SortFunc(s.meets, func(a, b meet) int {
-		return cmp.Or(cmp.Compare(a.item, b.item), cmp.Compare(a.token, b.token), cmp.Compare(a.word, b.word))
-	})
-	for from := 0; from < len(s.meets); {
-		to := from + 1
-		for to < len(s.meets) && s.meets[to].item == s.meets[from].item {
-			to++
-		}
-		s.item(s.meets[from:to])
-		from = to
-	}
-	slices.SortFunc(s.places, func(a, b near) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.item, b.item)) })
-}
-
-// near is a stretch of the document in which an item may stand.
-type near struct{ item, from, to int }
-
-// item lists the places of one item.
-func (s *Scanner) item(meets []meet) {
-	n := len(s.x.Items[meets[0].item].tokens)
-	gap := uint32(body + n/2)
-	for from := 0; from < len(meets); {
-		first := meets[from]
-		to, met, half := from+1, Gram, 0
-		if first.frequent {
-			half = Gram
-		}
-		for ; to < len(meets) && meets[to].token-meets[to-1].token <= gap; to++ {
-			fresh := min(int(meets[to].token-meets[to-1].token), Gram)
-			if fresh > 0 && meets[to].word <= first.word+2 && 2*met >= n {
-				break // another copy begins
-			}
-			met += fresh
-			if meets[to].frequent {
-				half += fresh
-			}
-		}
-		if last := meets[to-1]; float64(met)-float64(half)/2 >= leastMet*float64(n) {
-			s.places = append(s.places, near{
-				int(first.item), int(first.token) - int(first.word) - margin, int(last.token) + n - int(last.word) + margin,
-			})
-		}
-		from = to
-	}
 }
 
 // examine aligns an item with the words around a place.
@@ -220,10 +137,6 @@ func (s *Scanner) answer(i *Item, first, end int) int {
 }
 
 const (
-	// leastMet is the share of an item's words that grams must have for a place to be examined.
-	leastMet = 0.3
-
-	margin = 8 // words before and behind an item that are looked at as well
 	// Bytes of the document that are kept of a place, for people: around it, and of it with what follows.
 	aroundBytes, excerptBytes = 80, 480
 

@@ -1,6 +1,7 @@
 package contam
 
 import (
+	"sort"
 	"unicode"
 	"unicode/utf8"
 
@@ -37,9 +38,9 @@ func (w *stretch) open(first, end int) []uint64 {
 
 // cut cuts the blocks with the words from first to end.
 func (w *stretch) cut(first, end int) {
-	begin := 0
-	for begin+1 < len(w.blocks) && w.blocks[begin].grams > 0 && w.wordsBefore(begin+1) <= first {
-		begin++
+	begin := sort.Search(len(w.blocks), func(b int) bool { return w.wordsBefore(b) > first }) - 1
+	if begin < 0 || w.wordsBefore(begin) == 0 {
+		begin = 0 // the first blocks may have less than a gram
 	}
 	stop := begin + 1
 	for stop < len(w.blocks) && w.wordsBefore(stop) < end {

@@ -1,0 +1,97 @@
+package contam
+
+import (
+	"cmp"
+	"slices"
+)
+
+const (
+	common   = 64 // items from which on a gram does not lead to them: others that they have do
+	frequent = 8  // items from which on a gram tells half as much
+
+	// leastMet is the share of an item's words that grams must have for a place to be examined.
+	leastMet = 0.3
+
+	margin = 8 // words before and behind an item that are looked at as well
+)
+
+// near is a stretch of the document in which an item may stand.
+type near struct{ item, from, to int }
+
+// streak is what an item and the document have in common, up to a word of the document: grams at no great distance.
+type streak struct {
+	first, last uint32 // words of the document
+	head, tail  uint32 // those of the item
+	met, half   uint32 // words of the document in grams, and of these in frequent ones; met is 0 if there is no streak
+}
+
+// A meeter finds the places where items and a document meet.
+type meeter struct {
+	x       *Index
+	streaks []streak // of each item
+	open    []uint32 // items that have one
+	places  []near
+}
+
+func newMeeter(x *Index) meeter { return meeter{x: x, streaks: make([]streak, len(x.Items))} }
+
+// meet lists the places for the hits of a document, which come in its order. It is ready for the next document then.
+// Each place of a gram among the items costs a few operations: nothing is sorted but the few places that result.
+func (m *meeter) meet(hits []hit) []near {
+	m.places = m.places[:0]
+	for _, h := range hits {
+		for _, p := range m.x.leads(h.gram) {
+			m.add(h.token, p, m.x.among[h.gram] > frequent)
+		}
+	}
+	for _, item := range m.open {
+		m.end(item)
+	}
+	m.open = m.open[:0]
+	slices.SortFunc(m.places, func(a, b near) int {
+		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.item, b.item), cmp.Compare(a.to, b.to))
+	})
+	return m.places
+}
+
+// add takes a gram at a word of the document and at one of an item.
+func (m *meeter) add(token uint32, p place, frequent bool) {
+	s := &m.streaks[p.item]
+	half := uint32(0)
+	if frequent {
+		half = 1
+	}
+	if s.met > 0 {
+		fresh := min(token-s.last, Gram)
+		if !m.ends(s, token, p, fresh) {
+			s.last, s.tail = token, p.word
+			s.met += fresh
+			s.half += half * fresh
+			return
+		}
+		m.end(p.item)
+	} else {
+		m.open = append(m.open, p.item)
+	}
+	*s = streak{first: token, last: token, head: p.word, tail: p.word, met: Gram, half: half * Gram}
+}
+
+// ends tells whether a streak ends before a word: that is too far away, or another copy of the item begins.
+func (m *meeter) ends(s *streak, token uint32, p place, fresh uint32) bool {
+	far := token-s.last > body
+	if again := fresh > 0 && p.word <= s.head+2; !far && !again {
+		return false
+	}
+	n := uint32(len(m.x.Items[p.item].tokens))
+	return token-s.last > body+n/2 || fresh > 0 && p.word <= s.head+2 && 2*s.met >= n
+}
+
+// end ends the streak of an item, and lists its place if the item may stand there.
+func (m *meeter) end(item uint32) {
+	s := &m.streaks[item]
+	n := len(m.x.Items[item].tokens)
+	if float64(s.met)-float64(s.half)/2 >= leastMet*float64(n) {
+		m.places = append(m.places, near{int(item), int(s.first) - int(s.head) - margin, int(s.last) + n - int(s.tail) + margin})
+	}
+	s.met = 0
+}
