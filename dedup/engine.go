@@ -202,7 +202,7 @@ func writeKept(ctx context.Context, j *job, in *inputs, f *found, of *clusters.R
 	f.records.Close() // the compressors need their memory now
 	o := write.Options{
 		Table: f.docs.table, Clusters: of, Corpus: j.Corpus, IDsOnly: j.IDsOnly, Wanted: report.decoded, Want: report.put, Space: j.space, Log: j.log,
-		NoteBytes: j.limits.output, Progress: j.Progress,
+		NoteBytes: j.limits.output, Progress: j.Progress, Meter: j.account.meter,
 	}
 	if j.Tags != nil {
 		o.Tags = write.NewTags(j.Tags.Prefix, in.references > 0)

@@ -326,7 +326,7 @@ func (s *search) verifyOptions() verify.Options {
 func (s *search) joinOptions() exact.Options {
 	return exact.Options{
 		Graph: s.graph(), Records: s.records, Edges: s.edgeRule(),
-		IndexMost: s.limits.index, Log: s.log, Progress: s.Progress,
+		IndexMost: s.limits.index, Log: s.log, Progress: s.Progress, Meter: s.account.meter,
 	}
 }
 

@@ -243,7 +243,7 @@ func (s *screened) write(ctx context.Context, j *job, out *write.Folder) (lost [
 		return nil, err
 	}
 	a := j.account
-	o := write.Options{Table: s.docs, Removed: bitset.New[uint32](s.docs.Docs), Corpus: j.Corpus, Space: j.space, Log: j.log, NoteBytes: j.limits.output, Progress: j.Progress}
+	o := write.Options{Table: s.docs, Removed: bitset.New[uint32](s.docs.Docs), Corpus: j.Corpus, Space: j.space, Log: j.log, NoteBytes: j.limits.output, Progress: j.Progress, Meter: j.account.meter}
 	switch a.Removed, s.summary.Cut = 0, 0; {
 	case s.o.Cut:
 		s.summary.Cut, o.Cuts, o.Cut = s.summary.Documents, holding, s.newSpans

@@ -94,9 +94,10 @@ type Stage struct {
 
 // Step is the time that workers have spent on a part of a stage, or on all of it.
 type Step struct {
-	Name    string  `json:"name"`
-	Slowest float64 `json:"slowest_thread_seconds"` // of the worker that took longest
-	Total   float64 `json:"threads_seconds"`        // of all workers together
+	Name    string    `json:"name"`
+	Slowest float64   `json:"slowest_thread_seconds"` // of the worker that took longest
+	Total   float64   `json:"threads_seconds"`        // of all workers together
+	Workers []float64 `json:"workers_seconds"`        // of each
 }
 
 // Report is the outcome of Run, for people to look at. It is the same for any number of threads and

@@ -47,7 +47,7 @@ func (f *inputFlags) add(flags *pflag.FlagSet) {
 
 // addReports adds the flags that say what is told about a run.
 func (f *inputFlags) addReports(flags *pflag.FlagSet) {
-	flags.StringVar(&f.timings, "timings", "", "write the time of every stage, and of its slowest thread, to this CSV `file`, and a table to standard error")
+	flags.StringVar(&f.timings, "timings", "", "write the time of every stage, and of each of its workers, to this CSV `file`, or draw it if named .svg, and a table to standard error")
 	f.progress = choose(progressText, progressJSON)
 	flags.Var(&f.progress, "progress", "standard error while it runs: text for people, or json for programs, an object a line (progress, skip, notice, summary)")
 	f.addJSON(flags)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -322,8 +323,11 @@ func (w *watch) log(interval time.Duration) {
 	}
 }
 
-// writeTimings writes the stages as CSV.
+// writeTimings writes the stages as CSV, or draws them.
 func writeTimings(cmd *cobra.Command, path string, s *alike.Summary) error {
+	if base, _ := endingOf(path); filepath.Ext(base) == ".svg" {
+		return plotTimings(cmd, path, s)
+	}
 	return writeOutput(cmd, path, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(timingRows(s)) })
 }
 

@@ -50,6 +50,7 @@ type Options struct {
 	IndexMost int           // features that the index of a chunk can number; 0: indexMost
 	Log       *resume.Log   // nil: nothing is noted
 	Progress  meter.Progress
+	Meter     *meter.Meter // nil: nothing is measured
 }
 
 // joiner finds all pairs of documents at or above the threshold with a prefix-filter index over the
@@ -211,6 +212,7 @@ func (j *joiner) searchAll(ctx context.Context, c *chunk, from uint32) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for worker := range j.Graph.Space.Threads {
 		group.Go(func() error {
+			defer j.Meter.Since("edges", worker, j.Meter.Now())
 			var p simjoin.Prober
 			sets := j.Records.NewSets(ctx)
 			defer sets.Close()
@@ -261,6 +263,7 @@ func (j *joiner) parallel(ctx context.Context, n, few int, visit func(to *extsor
 	group, ctx := errgroup.WithContext(ctx)
 	for worker := range j.Graph.Space.Threads {
 		group.Go(func() error {
+			defer j.Meter.Since("edges", worker, j.Meter.Now())
 			var p simjoin.Prober
 			for ctx.Err() == nil {
 				start := int(next.Add(int64(few))) - few

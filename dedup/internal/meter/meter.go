@@ -9,8 +9,9 @@ import (
 // step is the time that workers have spent on a part of a stage, or on all of it.
 type step struct {
 	Name    string
-	Slowest float64 // of the worker that took longest
-	Total   float64 // of all workers together
+	Slowest float64   // of the worker that took longest
+	Total   float64   // of all workers together
+	Workers []float64 // of each
 }
 
 // Meter adds up the time that workers spend. A nil meter measures nothing.
@@ -77,6 +78,7 @@ func (m *Meter) Steps(stage string) []step {
 		for _, d := range m.spent[name] {
 			s.Slowest = max(s.Slowest, d.Seconds())
 			s.Total += d.Seconds()
+			s.Workers = append(s.Workers, d.Seconds())
 		}
 		steps = append(steps, s)
 	}

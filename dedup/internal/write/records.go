@@ -89,6 +89,7 @@ type Options struct {
 	// NoteBytes is how much of an output is written between two notes on it; 0: noteBytes.
 	NoteBytes int64
 	Progress  meter.Progress
+	Meter     *meter.Meter // nil: nothing is measured
 }
 
 // Counts are the numbers of what All has written.
@@ -189,11 +190,13 @@ func (k *keptWriter) write(ctx context.Context) error {
 		defer close(jobs)
 		return k.plan(ctx, jobs)
 	})
-	for range k.Space.Threads {
+	for worker := range k.Space.Threads {
 		group.Go(func() error {
 			var buf []byte
 			for job := range jobs {
-				if err := job(&buf); err != nil {
+				begun := k.Meter.Now()
+				err := job(&buf)
+				if k.Meter.Since("write", worker, begun); err != nil {
 					return err
 				}
 			}
