@@ -36,7 +36,8 @@ folder is not compared with itself. --index is an index of alike index build; ma
 
 Nothing is changed, unless --add is given: then a new text is added to the index.
 
-Exit status: 0 it is new, 4 something is alike, 3 it is new but some documents could not be read.`
+Exit status: 0 it is new, 4 something is alike, 3 it is new but some documents could not be
+read.`
 
 const checkExamples = `  alike check draft.md --among notes/
   alike check - --index wiki.index --add --id page-7 < page.txt

@@ -24,12 +24,12 @@ import (
 const compareHelp = `Compare two texts.
 
 Prints the exact Jaccard similarity of their shingle sets, its estimates by signatures of
-every scheme estimate it at, and the passages that both texts share, longest
-first, with the line and the byte range in each: bytes of the file, where a byte order
-mark counts (of a compressed file, of what it holds). UTF-16 with a mark is decoded. With another --measure its value
-comes first; for containment both that of A in B and that of B in A. Estimates are always
-those of the Jaccard similarity. With weighted-jaccard a shingle counts as often as
-it occurs, in all figures.`
+every scheme estimate it at, and the passages that both texts share, longest first, with the
+line and the byte range in each: bytes of the file, where a byte order mark counts (of a
+compressed file, of what it holds). UTF-16 with a mark is decoded. With another --measure its
+value comes first; for containment both that of A in B and that of B in A. Estimates are
+always those of the Jaccard similarity. With weighted-jaccard a shingle counts as often as it
+occurs, in all figures.`
 
 const compareExamples = `  alike compare draft.txt published.txt
   alike compare a.txt b.txt --tokens chars --ngram 20 --json

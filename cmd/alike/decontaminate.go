@@ -17,8 +17,8 @@ import (
 const decontaminateHelp = `Remove training documents in which items of evaluation sets stand.
 
 Each row of a set of --against is an item: its question, if it has a column of that, otherwise
-its text. An item is found also inside a long document, with changes, and with markup, line ends
-or other punctuation between its words. The output folder gets
+its text. An item is found also inside a long document, with changes, and with markup, line
+ends or other punctuation between its words. The output folder gets
 
   kept/          the inputs without the removed records, kept lines byte for byte
   kept.txt       the paths of kept documents that are files of their own
@@ -30,10 +30,10 @@ or other punctuation between its words. The output folder gets
 With --cut documents stay, without these places; documents that are files of their own are in
 kept/ too. With --found-only nothing is written of them.
 
-The score is the share of the item's words that stand there, by weight: what many documents or many
-items have weighs nothing. The sentence that asks must be there, or the answer: a text that an item
-only quotes is no item. An item of up to 12 words must stand there whole. Rows of one question are one
-item; a question of up to 7 words counts only with its passage or answer.
+The score is the share of the item's words that stand there, by weight: what many documents or
+many items have weighs nothing. The sentence that asks must be there, or the answer: a text
+that an item only quotes is no item. An item of up to 12 words must stand there whole. Rows of
+one question are one item; a question of up to 7 words counts only with its passage or answer.
 
 read = kept + removed + skipped, always. The output is the same for any number of threads.`
 

@@ -25,11 +25,12 @@ Columns meet by name; what a table lacks is a missing value. Records are compare
 grouped as alike dedup --records does: the records of an entity hold together by all that
 is known of their pairs, and not because a chain connects them.
 
-The output is CSV: table,id,entity,probability, a line for each record, in the order of
-the tables. An entity is named by its least record, by table and id, whatever the order of
+The output is CSV: table,id,entity,probability, a line for each record, in the order of the
+tables. An entity is named by its least record, by table and id, whatever the order of
 records. Its probability is that of its weakest join; 1 if it has one record only. Nothing is
-removed. With --known, entities of an earlier output keep their names; new records join
-them, or found others, and changes.csv says what was merged, split or founded, and why. --json, or a FILE named .jsonl, has an object a line; .parquet is Parquet.`
+removed. With --known, entities of an earlier output keep their names; new records join them,
+or found others, and changes.csv says what was merged, split or founded, and why. --json, or a
+FILE named .jsonl, has an object a line; .parquet is Parquet.`
 
 const entitiesExamples = `  alike entities patients.csv visits.csv register.parquet -o entities.csv
   alike entities a.csv b.csv new.csv --known entities.csv -o now/entities.csv

@@ -155,3 +155,14 @@ func TestEveryFlagIsGivenInATest(t *testing.T) {
 		})
 	})
 }
+
+// Terminals are 80 to 100 columns wide; examples and lists are not wrapped.
+func TestTheTextOfAHelpFitsATerminal(t *testing.T) {
+	eachCommand(func(cmd *cobra.Command) {
+		for line := range strings.Lines(cmd.Long) {
+			if line = strings.TrimRight(line, "\n"); len([]rune(line)) > 96 && !strings.HasPrefix(line, " ") {
+				t.Errorf("%s: %q", cmd.CommandPath(), line)
+			}
+		}
+	})
+}

@@ -284,7 +284,7 @@ func newIndexDelete() *cobra.Command {
 	return &cobra.Command{
 		Use:     "delete DIR ID...",
 		Short:   "Remove documents from an index",
-		Long:    "Remove the documents with these ids from an index. alike index compact frees the disk space they take.",
+		Long:    "Remove the documents with these ids from an index. alike index compact frees the disk space\nthat they take.",
 		Example: "  alike index delete news.index 4711 4712",
 		Args:    dirAnd("ids"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -23,10 +23,11 @@ the columns that it compares, by their names in either table of the join; a reco
 those of the other one, and what it lacks is a missing value.
 
 The input is JSON Lines, or with --format csv or tsv a table with a header. An answer is a
-JSON object on a line: id; new, which says that none of the matches is sure enough to be
-the same; matches, the most probable first, with id, probability, similarity of the records
-and evidence, whose log_odds add up. SIGTERM ends the command after the answer that it is at. With --entities, which alike entities has written, an
-answer has entities, each once, by its most probable record.`
+JSON object on a line: id; new, which says that none of the matches is sure enough to be the
+same; matches, the most probable first, with id, probability, similarity of the records and
+evidence, whose log_odds add up. SIGTERM ends the command after the answer that it is at. With
+--entities, which alike entities has written, an answer has entities, each once, by its most
+probable record.`
 
 const matchExamples = `  alike join crm.csv register.csv --save-config model.json -o links.csv
   tail -F new.jsonl | alike match model.json register.csv

@@ -21,16 +21,15 @@ import (
 
 const pairsHelp = `List every pair of documents at or above the threshold.
 
-The output is CSV: a,b,similarity, where a comes before b in the input, sorted
-by a, then b, in input order; with --json, or in a FILE named .jsonl, an object a line. With --measure
-containment the similarity is how much of a is in b: the rows are ordered pairs, and
-both orders are listed if both reach the threshold. With --shared, or a
-preset, there is one more column, shared: in how many components the signatures
-agree. A document without an id is named by its file, or file:line. An id that is
-not UTF-8 is unchanged in CSV; in JSON its bytes are base64 in a_bytes or
-b_bytes, which no other id has. A FILE gets
-its name when it is complete, and is compressed when the name ends in .gz, .zst,
-.bz2 or .xz. It may be a URL, s3://bucket/name or gs://bucket/name.
+The output is CSV: a,b,similarity, where a comes before b in the input, sorted by a, then b,
+in input order; with --json, or in a FILE named .jsonl, an object a line. With --measure
+containment the similarity is how much of a is in b: the rows are ordered pairs, and both
+orders are listed if both reach the threshold. With --shared, or a preset, there is one more
+column, shared: in how many components the signatures agree. A document without an id is named
+by its file, or file:line. An id that is not UTF-8 is unchanged in CSV; in JSON its bytes are
+base64 in a_bytes or b_bytes, which no other id has. A FILE gets its name when it is complete,
+and is compressed when the name ends in .gz, .zst, .bz2 or .xz. It may be a URL,
+s3://bucket/name or gs://bucket/name.
 
 With --report FILE there is a page besides: what other thresholds leave, and clusters that
 open. It holds about 24 bytes a pair in memory, and reads the documents once more.
