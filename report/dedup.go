@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -46,6 +47,9 @@ type removal struct {
 	Most     int64  // the largest of them
 
 	Documents int64 // kept and removed
+
+	Values     []dedup.ValueCounts // of the field within whose values documents were compared, those with the most removed
+	MoreValues bool
 }
 
 // bar is a bar of a histogram, in a square of 100 by 100.
@@ -74,6 +78,9 @@ type suspect struct {
 	More  int     // members
 }
 
+// mostValues is how many values of a field are shown.
+const mostValues = 50
+
 // Dedup writes a page that shows what was removed and why: counts, similarities, cluster sizes, and
 // removed texts next to the kept ones, with the parts marked that only one of them has. It can be
 // dedup.Config.Report. O(report), whose size does not grow with the corpus.
@@ -98,6 +105,13 @@ func Dedup(w io.Writer, r *dedup.Report) error {
 	}
 	for _, e := range r.Examples {
 		p.Examples = append(p.Examples, compare(e))
+	}
+	if w := r.Summary.Within; w != nil {
+		p.Values = slices.SortedFunc(slices.Values(w.Values), func(a, b dedup.ValueCounts) int {
+			return cmp.Or(cmp.Compare(b.Removed, a.Removed), cmp.Compare(b.Documents, a.Documents), cmp.Compare(a.Value, b.Value))
+		})
+		p.Values = p.Values[:min(len(p.Values), mostValues)]
+		p.MoreValues = len(p.Values) < len(w.Values) || w.Others != nil
 	}
 	for _, c := range r.Suspicious {
 		p.Suspects = append(p.Suspects, suspect{c, compare(c.Least), c.Size - len(c.Members)})

@@ -25,6 +25,7 @@ func TestThePageOfARemovalEscapesWhatTheCorpusHolds(t *testing.T) {
 	r := &dedup.Report{Summary: dedup.Summary{Read: 4, Kept: 3, Removed: 1, Clusters: 1, Threshold: 0.8, CandidateMethod: "exact"}}
 	r.Similarities[45] = 1
 	r.Sizes = []dedup.ReportSizes{{Least: 2, Most: 3, Clusters: 1}}
+	r.Summary.Within = &dedup.Within{Field: evil, Values: []dedup.ValueCounts{{Value: "rare", Documents: 1}, {Value: evil, Documents: 3, Removed: 1}}}
 	r.Suspicious = []dedup.ReportSuspect{
 		{Size: 2, Members: []dedup.ReportMember{{Name: evil}, {Name: "b", Similarity: 0.91}}, Least: dedup.ReportExample{Removed: evil, Kept: "b", Similarity: 0.91, RemovedText: []byte("one two three four " + evil), KeptText: []byte("one two three four five")}},
 		{Size: 3, Members: []dedup.ReportMember{{Name: evil}, {Name: evil, Similarity: 1}}},
@@ -41,7 +42,7 @@ func TestThePageOfARemovalEscapesWhatTheCorpusHolds(t *testing.T) {
 			t.Errorf("the page has %q", never)
 		}
 	}
-	for _, want := range []string{"1 of 4 documents removed (25.0 %)", "0.910000", "0.90 to 0.92: 1", "one two three four", "<mark>", ".jsonl", "all copies", "and 1 others"} {
+	for _, want := range []string{"1 of 4 documents removed (25.0 %)", "0.910000", "0.90 to 0.92: 1", "one two three four", "<mark>", ".jsonl", "all copies", "and 1 others", "33.3 %"} {
 		if !strings.Contains(html, want) {
 			t.Errorf("the page has no %q", want)
 		}
