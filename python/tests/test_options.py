@@ -12,6 +12,7 @@ from conftest import command
 import alike
 from alike._options import (
     CompareOptions,
+    DecontaminateOptions,
     DedupOptions,
     EntitiesOptions,
     IndexInputOptions,
@@ -30,7 +31,7 @@ from alike._options import (
 ELSEWHERE = {
     "output", "against", "with", "ids_only", "no_sync", "dry_run", "progress", "json", "hex", "passages",
     "explain", "explain_pairs", "verbose", "index", "left_id", "right_id", "truth", "plot", "skipped",
-    "audit", "audit_labels", "baseline", "duplicates", "replay", "sarif", "tag", "tag_prefix", "within", "write_baseline",
+    "audit", "audit_labels", "baseline", "duplicates", "replay", "sarif", "tag", "tag_prefix", "write_baseline",
     "report", "by",
 }  # fmt: skip
 
@@ -54,6 +55,7 @@ def flags(name: str) -> dict[str, tuple[str, str | None, str | None]]:
         ("dedup", DedupOptions),
         ("pairs", PairsOptions),
         ("passages", PassagesOptions),
+        ("decontaminate", DecontaminateOptions),
         ("sketch", SketchOptions),
         ("compare", CompareOptions),
         ("join", TableOptions),

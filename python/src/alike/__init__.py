@@ -6,6 +6,7 @@
     for item in alike.stream(items): …   # the items that are like none before them, one by one
     found = alike.pairs(frame)           # every pair of similar rows: a, b, similarity
     alike.passages("crawl/", output="clean", unit="line")  # repeated lines are cut out of files
+    alike.decontaminate(frame, against="evals/")  # the rows in which no item of evaluation sets stands
     alike.compare(text, other).passages  # what two texts share, and where
     alike.sketch(frame)                  # MinHash signatures
     alike.join(frame, other)             # the records of two tables that belong together
@@ -23,10 +24,11 @@ from importlib import metadata as _metadata
 from ._api import Summary, compare, dedup, dedup_mask, pairs, sketch
 from ._binary import DISTRIBUTION as _DISTRIBUTION
 from ._compare import Comparison, Estimate, Passage, Span
+from ._decontaminate import decontaminate
 from ._entities import entities
 from ._errors import AlikeError, SkippedRecords, UsageError
 from ._index import Index
-from ._items import Entity, Fingerprint, Link, Match, Pair, RecordPair, SharedPair, Tag
+from ._items import Entity, Fingerprint, Found, Link, Match, Pair, RecordPair, SharedPair, Tag
 from ._join import join
 from ._matcher import Matcher, match
 from ._passages import passages
@@ -45,6 +47,7 @@ __all__ = [
     "Entity",
     "Estimate",
     "Fingerprint",
+    "Found",
     "Index",
     "Link",
     "Match",
@@ -60,6 +63,7 @@ __all__ = [
     "Tag",
     "UsageError",
     "compare",
+    "decontaminate",
     "dedup",
     "dedup_mask",
     "entities",

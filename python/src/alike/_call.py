@@ -23,7 +23,7 @@ from ._process import ALIKE, Outcome, Program, log
 from ._process import SKIPPED as SKIPPED_STATUS
 from ._progress import Line, Progress, Wanted, listener
 from ._resident import Resident
-from ._rows import Columns, Names, Rows, check_field, choose_label, choose_text
+from ._rows import Columns, Names, Rows, check_field, check_within, choose_label, choose_text
 
 Source = Rows | list[str]
 Folder: TypeAlias = "tempfile.TemporaryDirectory[str]"
@@ -135,6 +135,10 @@ class Call:
 
     def _write(self, side: str, rows: Rows, text: Hashable | None, names: Names) -> str:
         field = check_field(rows, self.options.get("keep")) if side == "input" else None
+        within = check_within(rows, self.options.get("within"))
+        if field is not None and within not in (None, field):
+            raise UsageError("keep and within name two columns of rows in memory: leave one of them out, or give files")
+        field = field or within
         label = choose_label(rows, self.id)
         if isinstance(rows, Stream):
             rows.label = label

@@ -14,7 +14,7 @@ from ._errors import UsageError
 from ._items import Match, Texts, held
 from ._options import IndexInputOptions, IndexOptions, Path, QueryOptions, arguments, documented
 from ._resident import Resident
-from ._rows import Rows, check_field, choose_label, choose_text, write_records
+from ._rows import Rows, check_field, check_within, choose_label, choose_text, write_records
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -228,7 +228,8 @@ def _feed(what: str, known: type, index: Index, data: Any, text: Hashable | None
             fields = {"text_field": _name(column), "id_field": ID}
             if what == "add":
                 wanted = index._columns()
-            paths = [_documents(call, source, column, label, [*wanted, *filter(None, [call.options.get("time_field")])])]
+            asked = [call.options.get("time_field"), check_within(source, call.options.get("within"))]
+            paths = [_documents(call, source, column, label, [*wanted, *filter(None, asked)])]
         else:
             paths = source
         if what == "build" and wanted:
@@ -239,8 +240,8 @@ def _feed(what: str, known: type, index: Index, data: Any, text: Hashable | None
 def kept_beside(call: Call, rows: Rows, flags: Sequence[str]) -> bytearray:
     """Run dedup over rows with their own ids, beside an index. Return a byte for every row: 1 if it is kept, else 0."""
     column, label = choose_text(rows, call.text, call.id), choose_label(rows, call.id)
-    field = check_field(rows, call.options.get("keep"))
-    path = _documents(call, rows, column, label, [] if field is None else [field])
+    asked = [check_field(rows, call.options.get("keep")), check_within(rows, call.options.get("within"))]
+    path = _documents(call, rows, column, label, list(filter(None, asked)))
     numbers: dict[str, int] = {}
     ids = rows.mapping if isinstance(rows, Texts) else (id for (id,) in rows.tuples([label]))
     for number, id in enumerate(ids):

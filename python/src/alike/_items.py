@@ -36,6 +36,18 @@ class Fingerprint(NamedTuple):
     signature: bytes
 
 
+class Found(NamedTuple):
+    """An item of an evaluation set, and where it stands in a text: in bytes of UTF-8."""
+
+    document: Any
+    item: str
+    set: str
+    score: float
+    start: int
+    end: int
+    part: str
+
+
 class Tag(NamedTuple):
     """What dedup would do with a text."""
 
@@ -81,7 +93,7 @@ class Match(NamedTuple):
     columns: dict[str, str]  # the columns that the index stores
 
 
-ROWS: dict[tuple[str, ...], Any] = {tuple(kind._fields): kind for kind in (Pair, SharedPair, Fingerprint)}
+ROWS: dict[tuple[str, ...], Any] = {tuple(kind._fields): kind for kind in (Pair, SharedPair, Fingerprint, Found)}
 
 
 def _first(items: Iterable[Any]) -> Any:

@@ -92,6 +92,17 @@ class PassagesOptions(ReadingOptions, total=False):
     found_only: bool
 
 
+class DecontaminateOptions(InputOptions, total=False):
+    """What to look for in texts, and what to do with it."""
+
+    question: str
+    answer: str
+    passage: str
+    threshold: float
+    cut: bool
+    found_only: bool
+
+
 class SearchOptions(TypedDict, total=False):
     """Which pairs are wanted."""
 
@@ -114,6 +125,7 @@ class CorpusOptions(SearchOptions, TextOptions, SchemeOptions, PresetOptions, In
     fingerprints: bool
     recipe: Literal["auto"]
     wrong: float
+    within: str
 
 
 class RecordOptions(TypedDict, total=False):
@@ -248,6 +260,7 @@ class IndexOptions(TextOptions, SchemeOptions, PresetOptions, IndexInputOptions,
     keys: Literal["memory", "disk"]
     containment: int
     columns: str | Sequence[str]
+    within: str
     preset: Literal["broder", "features"] | Fingerprint
     recipe: Literal["auto"]
     wrong: float
@@ -269,6 +282,7 @@ class StreamOptions(TextOptions, SchemeOptions, PresetOptions, total=False):
     late: str
     window_docs: int
     refresh: bool
+    within: str
     state: Path
     keys: Literal["memory", "disk"]
     preset: Literal["broder", "features"] | Fingerprint
@@ -348,6 +362,11 @@ DEFAULTS: Mapping[str, Any] = {
     "min_count": 2,
     "code": False,
     "found_only": False,
+    "question": None,
+    "answer": None,
+    "passage": None,
+    "cut": False,
+    "within": None,
     "timings": None,
     "quiet": False,
     "preset": None,
@@ -406,6 +425,7 @@ OF_JOINS: Mapping[str, Any] = {"threshold": "auto", "measure": "cosine", "candid
 OTHER_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "DedupOptions": {"idf": None},
     "PairsOptions": {"match": "all", "idf": None},
+    "DecontaminateOptions": {"threshold": 0.75},
     "EntitiesOptions": {**OF_JOINS, "id_field": None},
     "MatchOptions": {"top": 3, "id_field": None},
     "TableOptions": OF_JOINS,

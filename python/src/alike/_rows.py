@@ -35,7 +35,7 @@ class Columns:
     """The wanted columns of rows; None if rows are texts."""
 
     text: Hashable | None
-    field: str | None = None  # column that a keep rule compares
+    field: str | None = None  # column that a keep rule compares, or within whose values rows are compared
 
 
 class Schema(ABC):
@@ -124,6 +124,14 @@ def choose_label(rows: Schema, column: Hashable | None) -> Hashable | None:
     if column is not None and column not in names:
         raise UsageError(f"there is no column {column!r} with ids: the columns are {_listed(names)}")
     return column if column is not None else "id" if "id" in names else None
+
+
+def check_within(rows: Schema, within: object) -> str | None:
+    """Return the column within whose values rows are compared, None if there is none."""
+    names = rows.names() or ()
+    if within is not None and within not in names:
+        raise UsageError(f"within is {within!r}, but there is no such column: the columns are {_listed(names)}")
+    return None if within is None else str(within)
 
 
 def check_field(rows: Schema, keep: object) -> str | None:

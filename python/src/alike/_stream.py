@@ -40,12 +40,15 @@ def stream(
         raise UsageError("a stream is an iterator of texts or records, and this is one text")
     if time is not None:
         given["time_field"] = "time"
+    within = given.get("within")
+    if within is not None:
+        given["within"] = "within"
     # Every line is answered by a line: nothing is dropped, taken for a repetition of the last run or skipped.
     own = ["--tag", "--on-error=fail", "--format=jsonl", *(["--replay=0"] if "state" in given else [])]
-    return _kept(items, ["stream", *own, *arguments(given)], "text" if text is None else text, time, quiet)
+    return _kept(items, ["stream", *own, *arguments(given)], "text" if text is None else text, {"time": time, "within": within}, quiet)
 
 
-def _kept(items: Iterable[Item], command: list[str], text: Hashable, time: Hashable | None, quiet: bool) -> Iterator[Item]:
+def _kept(items: Iterable[Item], command: list[str], text: Hashable, fields: Mapping[str, Hashable | None], quiet: bool) -> Iterator[Item]:
     program, skipped = Resident(command, quiet), 0
     try:
         for number, item in enumerate(items):
@@ -56,8 +59,9 @@ def _kept(items: Iterable[Item], command: list[str], text: Hashable, time: Hasha
                 skipped += 1
                 continue
             line = f'{{"id":"{number}","text":{json_value(record[text])}'
-            if time is not None:
-                line += f',"time":{json_value(record.get(time))}'
+            for name, field in fields.items():
+                if field is not None and field in record:
+                    line += f',"{name}":{json_value(record[field])}'
             if "duplicate_of" not in json.loads(program.ask(f"{line}}}".encode())):
                 yield item
     finally:
