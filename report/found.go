@@ -12,7 +12,7 @@ import (
 
 // Found gathers a list of pairs for the page that Write makes of it: how many pairs, clusters and documents each
 // threshold leaves, exactly; the clusters, most suspicious first; some of the pairs. Call Add for each pair, Settle,
-// Describe for each document that Find knows, and Write. It holds about 24 bytes for each pair, and the documents'
+// Describe for each document that Find knows, and Write. It holds about 50 bytes for each pair, and the documents'
 // names. One goroutine at a time may use it.
 type Found struct {
 	of      FoundOf

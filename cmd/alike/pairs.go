@@ -32,7 +32,8 @@ and is compressed when the name ends in .gz, .zst, .bz2 or .xz. It may be a URL,
 s3://bucket/name or gs://bucket/name.
 
 With --report FILE there is a page besides: what other thresholds leave, and clusters that
-open. It holds about 24 bytes a pair in memory, and reads the documents once more.
+open. It takes about 50 bytes of memory a pair, beyond --memory, and reads the documents
+once more.
 
 With --baseline FILE only new pairs are listed, and the exit status is 4 if there are any;
 --write-baseline FILE accepts those of today. See docs/gate.md.
