@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/alike-dev/alike/vfs"
@@ -70,6 +71,12 @@ func (o *OpenOptions) share() {
 	}
 	o.Cache = cmp.Or(o.Cache, cache)
 	o.memTable = cmp.Or(o.memTable, uint64(min(max(memory/cacheShare, 1<<20), memTableSize)))
+}
+
+// Exists tells whether there is an index in a folder.
+func Exists(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, headerFile))
+	return err == nil
 }
 
 // Open opens the index in a folder. Only one process at a time can have it open for writing: others get

@@ -17,8 +17,12 @@ import (
 type autoRecipe struct {
 	word   choice
 	wrong  float64
-	banded bool   // for a collection that grows
-	told   string // what the sample says; "": it was not asked
+	banded bool // for a collection that grows
+	// samples are texts like those to come, for a command whose inputs cannot be read twice.
+	samples []string
+	settled bool   // what was chosen before holds
+	asked   bool   // samples are flags of the command
+	told    string // what the sample says; "": it was not asked
 }
 
 func (f *autoRecipe) add(flags *pflag.FlagSet) {
@@ -28,23 +32,40 @@ func (f *autoRecipe) add(flags *pflag.FlagSet) {
 	flags.Float64Var(&f.wrong, "wrong", advise.DefaultWrong, "with --recipe auto: largest share of pairs that are alike by chance, above 0 and below 1")
 }
 
-func (f *autoRecipe) wanted() bool { return f.word.value != "" }
+// addSampled adds the flags of a command that reads a stream.
+func (f *autoRecipe) addSampled(flags *pflag.FlagSet) {
+	f.add(flags)
+	f.asked = true
+	flags.Lookup("recipe").Usage = "auto: choose tokens, ngram, measure and threshold by the texts of --sample, as alike tune does"
+	flags.StringArrayVar(&f.samples, "sample", nil, "with --recipe auto: `file`, folder or pattern of texts like those to come; may be repeated")
+}
+
+func (f *autoRecipe) wanted() bool { return f.word.value != "" && !f.settled }
 
 // openSettings are the flags that may be given beside --recipe auto, of those that say what is alike.
 var openSettings = []string{"normalize", "fold", "strip-diacritics", "recall", "candidates", "bucket-cap", "seed"}
 
 // check refuses flags that say what the sample is to say.
 func (f *autoRecipe) check(cmd *cobra.Command) (err error) {
+	if f.settled {
+		return nil
+	}
 	if !f.wanted() {
 		if cmd.Flags().Changed("wrong") {
 			return usagef("--wrong is about --recipe auto: give that too, or leave it out")
 		}
+		if len(f.samples) > 0 {
+			return usagef("--sample is for --recipe auto: give that too, or leave it out")
+		}
 		return nil
+	}
+	if f.asked && len(f.samples) == 0 {
+		return usagef("--recipe auto looks at texts like those to come: name files of them by --sample")
 	}
 	cmd.Flags().Visit(func(flag *pflag.Flag) {
 		switch topicOf(cmd, flag.Name) {
 		case "similarity", "text", "records", presetsTopic:
-			if flag.Name != "recipe" && flag.Name != "wrong" && !slices.Contains(openSettings, flag.Name) && err == nil {
+			if flag.Name != "recipe" && flag.Name != "wrong" && flag.Name != "sample" && !slices.Contains(openSettings, flag.Name) && err == nil {
 				err = usagef("--%s is what --recipe auto chooses, or does not go with it: leave one of them out", flag.Name)
 			}
 		}
@@ -62,7 +83,11 @@ func (f *autoRecipe) apply(cmd *cobra.Command, c *alike.Config, threads int) err
 	if c.Fingerprints || !ok || !both {
 		return usagef("--recipe auto needs texts, and INPUT is fingerprints, which say how they were made: leave it out")
 	}
-	a, err := adviseOn(cmd.Context(), c.Inputs, adviceOptions{corpus: c.Corpus, again: true, memory: c.Memory, banded: f.banded, wrong: f.wrong, threads: threads})
+	inputs, corpus := c.Inputs, c.Corpus
+	if f.asked {
+		inputs, corpus.Format = f.samples, ""
+	}
+	a, err := adviseOn(cmd.Context(), inputs, adviceOptions{corpus: corpus, again: true, memory: c.Memory, banded: f.banded, wrong: f.wrong, threads: threads})
 	if err != nil {
 		return err
 	}

@@ -72,6 +72,7 @@ var uses = []use{
 	{line: "stream --window-docs 2"},
 	{line: "stream --preset exlsh-word --distance 3", only: ofPresets},
 	{line: "stream --preset hash4j-simhash --distance 3", only: ofPresets},
+	{line: "stream --recipe auto --sample docs.jsonl"},
 	{line: "stream --state out", made: []string{"out"}},
 	{line: "passages docs.jsonl -o out --unit line", made: []string{"out"}},
 	{before: "dedup docs.jsonl -o out", line: "report out", made: []string{"out"}},

@@ -13,11 +13,13 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/index"
 	"github.com/alike-dev/alike/index/stream"
 	"github.com/alike-dev/alike/internal/recipeflags"
+	"github.com/alike-dev/alike/recipe"
 )
 
 const streamHelp = `Drop near-duplicates from a stream.
@@ -98,11 +100,14 @@ func newStream() *cobra.Command {
 	cmd.Flags().StringVar(&f.tagPrefix, "tag-prefix", "", "with --tag: what stands before both names, where records have fields of these names")
 	cmd.Flags().StringVar(&f.metrics, "metrics", "", "serve metrics for Prometheus at this `address`, such as :9090, under /metrics")
 	f.add(cmd.Flags(), false)
+	f.auto.addSampled(cmd.Flags())
 	completeChoices(cmd)
 	return cmd
 }
 
 func (f *streamFlags) run(cmd *cobra.Command) (err error) {
+	// What --recipe auto has chosen when the state was begun holds.
+	f.auto.settled = f.auto.wanted() && f.state != "" && index.Exists(f.state)
 	o, c, err := f.options(cmd, []string{"-"})
 	if err != nil {
 		return err
@@ -110,19 +115,10 @@ func (f *streamFlags) run(cmd *cobra.Command) (err error) {
 	if o.Window, err = f.window.Window(cmd.Flags()); err != nil {
 		return err
 	}
-	if f.replay < 0 {
-		return usagef("--replay is %d: take 0 or more, such as %d", f.replay, stream.DefaultReplay)
+	if err := f.check(o, c); err != nil {
+		return err
 	}
 	o.History = f.replay
-	if f.timeField != "" && o.Window.Age == 0 {
-		return usagef("--time-field is for a --window in time: add one, or leave --time-field out")
-	}
-	if f.tag && cmp.Or(c.Corpus.Format, corpus.JSONL) != corpus.JSONL {
-		return usagef("--tag adds fields to JSON objects: for --format %s take --duplicates", c.Corpus.Format)
-	}
-	if f.tagPrefix != "" && !f.tag {
-		return usagef("--tag-prefix is for --tag: add it, or leave --tag-prefix out")
-	}
 	c.Corpus.Visit, err = keepApartFromIndex(f.state, []string{"-", f.duplicates, f.input.skipped}, append(c.Reads, "-"))
 	if err := errors.Join(err, checkEnding("--duplicates", f.duplicates, lineEndings), checkEnding("--skipped", f.input.skipped, lineEndings)); err != nil {
 		return err
@@ -133,6 +129,9 @@ func (f *streamFlags) run(cmd *cobra.Command) (err error) {
 	}
 	if err := o.Validate(); err != nil {
 		return usageError{err}
+	}
+	if f.auto.settled {
+		o.Recipe = recipe.Recipe{} // that of the state
 	}
 	if f.state == "" && o.Keys == index.KeysOnDisk {
 		return usagef("--keys disk is for what is kept in a folder: add --state, or leave --keys out")
@@ -171,6 +170,21 @@ func (f *streamFlags) run(cmd *cobra.Command) (err error) {
 		defer stop()
 	}
 	return f.follow(cmd, say, config, skipped)
+}
+
+// check refuses flags that do not go together.
+func (f *streamFlags) check(o index.Options, c alike.Config) error {
+	switch format := cmp.Or(c.Corpus.Format, corpus.JSONL); {
+	case f.replay < 0:
+		return usagef("--replay is %d: take 0 or more, such as %d", f.replay, stream.DefaultReplay)
+	case f.timeField != "" && o.Window.Age == 0:
+		return usagef("--time-field is for a --window in time: add one, or leave --time-field out")
+	case f.tag && format != corpus.JSONL:
+		return usagef("--tag adds fields to JSON objects: for --format %s take --duplicates", format)
+	case f.tagPrefix != "" && !f.tag:
+		return usagef("--tag-prefix is for --tag: add it, or leave --tag-prefix out")
+	}
+	return nil
 }
 
 // appendedList returns a list of what is skipped that grows line by line, nil for "". It belongs to no run: a stream that

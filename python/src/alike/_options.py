@@ -278,6 +278,9 @@ class IndexOptions(TextOptions, SchemeOptions, PresetOptions, IndexInputOptions,
 class StreamOptions(TextOptions, SchemeOptions, PresetOptions, total=False):
     """Flags of ``alike stream``."""
 
+    recipe: Literal["auto"]
+    wrong: float
+    sample: Path
     window: str
     late: str
     window_docs: int
@@ -387,6 +390,7 @@ DEFAULTS: Mapping[str, Any] = {
     "shared": False,
     "fingerprints": None,
     "recipe": None,
+    "sample": None,
     "wrong": 0.01,
     "partitions": None,
     "records": False,
