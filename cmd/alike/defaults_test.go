@@ -113,6 +113,7 @@ var uses = []use{
 	{line: "tune docs.jsonl"},
 	{line: "eval pairs.csv pairs.csv"},
 	{line: "eval pairs.csv pairs.csv --clusters"},
+	{line: "eval spans.csv spans.csv --spans"},
 	{line: "schema summary"},
 	{line: "version"},
 }
@@ -337,6 +338,7 @@ func makeInputs(t *testing.T) {
 		"a.txt":      "the quick brown fox jumps over the lazy dog and runs away",
 		"new.txt":    "nothing of this stands in any other file of them",
 		"b.txt":      "the quick brown fox jumps over the lazy dog and walks home",
+		"spans.csv":  "document,start,end\nd,2,3\n",
 		"pairs.csv":  "left_id,right_id\n",
 		"copies.csv": "a,b\n",
 	}

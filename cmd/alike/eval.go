@@ -22,27 +22,35 @@ and it does not look like the lines below: no number over numbers in the third
 column, words over ids that all have digits, or letters over ids without any. A message
 says which line was taken for one; --header decides it.
 
+With --spans both are lists of places with a header of document, start and end, in
+bytes, such as found.csv of decontaminate. A found place is right if it overlaps a
+true one in the same document and, if both files have a column item, of the same
+item.
+
 With --clusters both are read as clusterings: a file with the header id,cluster
 names the cluster of each document; in a file of pairs, documents linked directly or
 through others are one cluster.`
 
-const evalExamples = `  alike eval pairs.csv truth.csv
-  alike eval clean/removed.csv truth.csv --json
-  alike eval clean/clusters.csv truth.csv --clusters`
+const evalExamples = `  alike eval pairs.csv truth.csv --json
+  alike eval clean/clusters.csv truth.csv --clusters
+  alike eval clean/found.csv truth.csv --spans`
 
 func newEval() *cobra.Command {
-	var asClusters, asJSON bool
+	var asClusters, asSpans, asJSON bool
 	var minSimilarity float64
 	header := choose(alike.HeaderAuto, alike.HeaderYes, alike.HeaderNo)
 	cmd := &cobra.Command{
 		Use:     "eval PAIRS TRUTH",
-		Short:   "Precision, recall and F1 of pairs; adjusted Rand index of clusters",
+		Short:   "Precision, recall and F1 of pairs or places; adjusted Rand index of clusters",
 		Long:    evalHelp,
 		Example: evalExamples,
 		Args:    exactly(2, "name the found pairs and the true ones"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := keepApart([]string{"-"}, args); err != nil {
 				return err
+			}
+			if asSpans {
+				return evalSpans(cmd, args, asJSON)
 			}
 			options := []alike.ScoreOption{
 				alike.Header(alike.HeaderMode(header.value)),
@@ -76,12 +84,35 @@ func newEval() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asClusters, "clusters", false, "compare clusterings: adjusted Rand index and pairwise scores")
+	cmd.Flags().BoolVar(&asSpans, "spans", false, "compare places in documents: scores of documents, places and bytes")
 	cmd.Flags().Float64Var(&minSimilarity, "min-similarity", 0, "leave out pairs of TRUTH whose third column is below this")
 	cmd.Flags().Var(&header, "header", "whether first lines of CSV are headers: yes, no, or auto, which judges each")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "JSON")
 	cmd.Flags().SortFlags = false // in the order of the work
 	completeChoices(cmd)
 	return cmd
+}
+
+// evalSpans is eval --spans.
+func evalSpans(cmd *cobra.Command, args []string, asJSON bool) error {
+	for _, other := range []string{"clusters", "min-similarity", "header"} {
+		if cmd.Flags().Changed(other) {
+			return usagef("--%s says nothing about --spans: leave one of the two out", other)
+		}
+	}
+	s, err := unless(cmd.Context(), func() (*alike.SpanScores, error) { return alike.ScoreSpans(args[0], args[1]) })
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(cmd, s)
+	}
+	w, p := printed(cmd), &s.Places
+	fmt.Fprintf(w, "           precision    recall        f1\n")
+	fmt.Fprintf(w, "documents  %9.6f %9.6f %9.6f\n", s.Documents.Precision, s.Documents.Recall, s.Documents.F1)
+	fmt.Fprintf(w, "places     %9.6f %9.6f %9.6f  %d of %d right, %d of %d met\n", p.Precision, p.Recall, p.F1, p.Right, p.Found, p.Met, p.True)
+	fmt.Fprintf(w, "bytes      %9.6f %9.6f %9.6f\n", s.Bytes.Precision, s.Bytes.Recall, s.Bytes.F1)
+	return nil
 }
 
 func printPairScores(w io.Writer, s *alike.PairScores) {

@@ -45,6 +45,7 @@ var documents = []document{
 	{name: "recipe", what: "tune INPUT --json", of: reflect.TypeFor[tuned]()},
 	{name: "scores", what: "eval --json", of: reflect.TypeFor[alike.PairScores]()},
 	{name: "cluster-scores", what: "eval --clusters --json", of: reflect.TypeFor[alike.ClusterScores]()},
+	{name: "span-scores", what: "eval --spans --json", of: reflect.TypeFor[alike.SpanScores]()},
 	{name: "index", what: "index build, add and delete --json", of: reflect.TypeFor[fed]()},
 	{name: "decontaminate", what: "summary.json and --json of decontaminate", of: reflect.TypeFor[decontaminate.Summary]()},
 	{name: "links", what: "--summary FILE of join, and of pairs and dedup --records", of: reflect.TypeFor[linkage.Report]()},
