@@ -24,6 +24,9 @@ func (c collectionCall) list() error {
 func (c collectionCall) create() error {
 	return c.body(func(body []byte) error {
 		settings, err := parseSettings(body)
+		if err == nil {
+			err = settings.choose(c.r.Context())
+		}
 		if err != nil {
 			return err
 		}
