@@ -145,7 +145,7 @@ func (c *Config) complement(o *judge.Options, f *find.Finder, r *Result) (err er
 	o.ByKeys = c.Candidates == Keys || c.Candidates == "" && f.Records[0]+f.Records[1] > c.limits.many
 	o.Threshold, o.Batch, o.Own, o.Strangers = c.Threshold, c.limits.batch, c.limits.own, c.limits.strangers
 	if c.Model != nil {
-		o.Base = c.Model.base()
+		o.Base, o.BaseBySource = c.Model.base(), c.Model.Base.BySource
 	}
 	if len(c.Sources) > 0 && !c.noSources() {
 		o.Sources, o.Told = columns.NewSources(f.Left, f.Right, f.Kept, c.Sources), !c.foundSources

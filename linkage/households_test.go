@@ -147,3 +147,17 @@ func TestTheUserSaysWhatIsTheSame(t *testing.T) {
 		t.Errorf("a column that is not there: %v", err)
 	}
 }
+
+// TestAModelKnowsTheSourcesOfItsTable decides by the model of a join what this join has decided.
+func TestAModelKnowsTheSourcesOfItsTable(t *testing.T) {
+	table, _ := households(400, true)
+	c := Config{Left: write(t, "t.csv", table)}
+	without := join(t, c)
+	if c.Model = without.Model; !slices.Equal(c.Model.Sources, []string{"register"}) {
+		t.Errorf("sources %q of a model", c.Model.Sources)
+	}
+	with := join(t, c)
+	if n, all := with.Links.Len(), without.Links.Len(); n < all-all/100 || n > all+all/100 {
+		t.Errorf("%d links by the model, and %d without", with.Links.Len(), without.Links.Len())
+	}
+}

@@ -164,7 +164,7 @@ func (l *Learner) teach(labels Labels) *learn.Taught {
 			continue
 		}
 		l.of.Put(x, i, l.judged.Matchers[0])
-		t.Add(x, match, i, int(hashing.Mix(uint64(groups.Find(l.node(0, p.A)))+1)%learn.Folds))
+		t.Add(x, match, i, uint32(groups.Find(l.node(0, p.A))))
 	}
 	l.anchor(t, says)
 	return t

@@ -88,6 +88,9 @@ func findTables(ctx context.Context, c *Config) (left, right *source, err error)
 			return nil, nil, setting.Errorf("no table has the column %q (%s), there are: %s", name, setting.With, fault.List(left.columns))
 		}
 	}
+	if c.Model != nil && len(c.Sources) == 0 && !slices.ContainsFunc(c.Model.Sources, func(name string) bool { return !slices.Contains(left.columns, name) }) {
+		c.Sources = c.Model.Sources
+	}
 	for _, name := range c.Sources {
 		if !c.noSources() && !(slices.Contains(left.columns, name) && slices.Contains(right.columns, name)) {
 			return nil, nil, setting.Errorf("a table has no column %q (%s), there are: %s", name, setting.Source, fault.List(left.columns))

@@ -20,7 +20,10 @@ func newModel(c *Config, r *Result, e *judge.Examiner, weights []float64) *Model
 	for _, column := range r.Columns {
 		m.Fields = append(m.Fields, column.Field)
 	}
-	m.Base = Base{Prior: base.Prior, Share: base.Share[:len(m.Fields)], Shifts: e.Shifts}
+	m.Base = Base{Prior: base.Prior, Share: base.Share[:len(m.Fields)], Shifts: e.Shifts, BySource: e.ByKinds}
+	if !c.noSources() {
+		m.Sources = c.Sources
+	}
 	for f := range base.Width {
 		m.Base.Evidence = append(m.Base.Evidence, base.Evidence[f*compare.Levels:(f+1)*compare.Levels])
 	}

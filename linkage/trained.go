@@ -22,7 +22,8 @@ type Model struct {
 	OneTable  bool     `json:"one_table"`
 	Match     Match    `json:"match"`
 	Weighing  Weighing `json:"weighing"`
-	Threshold float64  `json:"threshold"` // pairs that are more probable than this are links
+	Sources   []string `json:"sources,omitempty"` // columns that name the sources of records, where the table has them
+	Threshold float64  `json:"threshold"`         // pairs that are more probable than this are links
 	Learned   Learned  `json:"learned"`
 	Base      Base     `json:"base"`
 	Weights   []Weight `json:"weights"` // log odds of a match are the sum of weights times features
@@ -42,6 +43,8 @@ type Base struct {
 	Partners [2]float64  `json:"partners,omitzero"`
 	Share    []float64   `json:"share"`    // of each column, how much of what it tells no other does
 	Evidence [][]float64 `json:"evidence"` // of each column, then of the records as a whole, by level
+	// BySource says that a record has one partner of each source of the only table.
+	BySource bool `json:"by_source,omitempty"`
 	// Shifts are by how much the numbers or dates of a column of the right table exceed those of the left one; nil: by nothing.
 	Shifts []Shift `json:"shifts,omitempty"`
 }

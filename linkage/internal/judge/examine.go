@@ -32,7 +32,7 @@ func (e *Examiner) learn(ctx context.Context, sample []compare.Pair, calibrate b
 		return err
 	}
 	if e.Base != nil {
-		e.Model = e.Base
+		e.Model, e.ByKinds = e.Base, e.BaseBySource
 		e.Sampled, _ = model.Apply(ctx, e.Model, e.Sample, e.OnePartner, e.rivalSources())
 	} else {
 		around, err := e.surroundings(ctx, e.Sample, within)
@@ -88,7 +88,7 @@ func (e *Examiner) learned(kind string, learn func() error) error {
 	if e.finder.Steps.Log == nil {
 		return nil
 	}
-	m = learnedModel{Prior: e.Model.Prior, Evidence: e.Model.Evidence, Calibrated: e.calibrated, ByKinds: e.byKinds, Disputed: e.Disputed, Differing: e.differing, Kinds: e.Kinds}
+	m = learnedModel{Prior: e.Model.Prior, Evidence: e.Model.Evidence, Calibrated: e.calibrated, ByKinds: e.ByKinds, Disputed: e.Disputed, Differing: e.differing, Kinds: e.Kinds}
 	if m.Sample, err = e.finder.Steps.Write("sample", e.Sample, 0, e.Sampled); err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (e *Examiner) learnPart(ctx context.Context, pairs *candidates.Pairs, part 
 // does not expect rivals. One that follows kinds does, see model.Fit; by another one a record that a source has twice would
 // lose both of its pairs.
 func (e *Examiner) rivalSources() []uint32 {
-	if !e.byKinds {
+	if !e.ByKinds {
 		return nil
 	}
 	return e.sourcesOfOne()

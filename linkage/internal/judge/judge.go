@@ -16,19 +16,20 @@ import (
 
 // Options say how candidates are examined.
 type Options struct {
-	OnePartner bool              // a record has at most one partner, by the rule or as far as the data show
-	Later      bool              // of the same tables another Examiner was tried before, with one partner
-	Base       *model.Model      // to judge by; nil: learned from the tables
-	Threshold  float64           // similarity from which candidates are kept, whatever the model says; 0: none are
-	ByKeys     bool              // candidates are the pairs that share a key
-	Batch      int               // candidates that are compared at once if there are many
-	Own        int               // about how many records of a table are searched for in their own table
-	Strangers  uint64            // most pairs of records from which correlations of columns are estimated
-	Sources    *columns.Sources  // of the only table; nil: there are none
-	Told       bool              // the user says so
-	Same       []int             // columns in which what is the same thing agrees, see model.Options
-	Names      []string          // of the columns, for notes
-	Tell       func(note string) // adds to the notes of the report
+	OnePartner   bool              // a record has at most one partner, by the rule or as far as the data show
+	Later        bool              // of the same tables another Examiner was tried before, with one partner
+	Base         *model.Model      // to judge by; nil: learned from the tables
+	BaseBySource bool              // by it a record has one partner of each source
+	Threshold    float64           // similarity from which candidates are kept, whatever the model says; 0: none are
+	ByKeys       bool              // candidates are the pairs that share a key
+	Batch        int               // candidates that are compared at once if there are many
+	Own          int               // about how many records of a table are searched for in their own table
+	Strangers    uint64            // most pairs of records from which correlations of columns are estimated
+	Sources      *columns.Sources  // of the only table; nil: there are none
+	Told         bool              // the user says so
+	Same         []int             // columns in which what is the same thing agrees, see model.Options
+	Names        []string          // of the columns, for notes
+	Tell         func(note string) // adds to the notes of the report
 }
 
 // suffix ends the names of what is noted about a model.
@@ -49,13 +50,13 @@ type Examiner struct {
 	items  *find.Vocabulary // of two tables with many records; else nil
 	own    [2]*ownPairs     // similar records within either table; nil: not looked for yet
 
-	byKinds    bool  // the model was made from the kinds of pairs
 	calibrated bool  // the model's scores are calibrated, see scoreCounts.calibrate
 	differing  []int // see model.Fitted
 
 	Matchers    []*compare.Matcher // one for each goroutine
 	Shifts      []closeness.Shift  // of each column, between the tables; nil: there are none
 	Model       *model.Model
+	ByKinds     bool                // the model was made from the kinds of pairs
 	Disputed    bool                // see model.Fitted
 	Kinds       []model.Kind        // see model.Fitted
 	Candidates  int                 // number of candidates that were examined

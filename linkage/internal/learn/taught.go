@@ -3,8 +3,11 @@ package learn
 
 import (
 	"context"
+	"maps"
 	"math"
+	"slices"
 
+	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/logistic"
 )
 
@@ -22,8 +25,9 @@ var strengths = []float64{math.Inf(1), 100, 30, 10, 3, 1, 0.3, 0.1}
 type Taught struct {
 	*logistic.Observations
 	Candidates      []int
-	fold            []int // of Candidates; anchored for anchors
-	Missed, Unknown int   // labels of matches that are no candidates, and of records that are not there
+	group           []uint32 // of Candidates: those of one hang together by labels
+	fold            []int    // of Candidates; anchored for anchors
+	Missed, Unknown int      // labels of matches that are no candidates, and of records that are not there
 }
 
 // Matches returns the number of labelled matches.
@@ -36,10 +40,11 @@ func (t *Taught) Matches() (n int) {
 	return n
 }
 
-// Add adds a labelled candidate with its features. Candidates of one fold are those of records that labels connect.
-func (t *Taught) Add(x []float64, match bool, candidate, fold int) {
+// Add adds a labelled candidate with its features. Candidates of one group are those of records that labels connect.
+func (t *Taught) Add(x []float64, match bool, candidate int, group uint32) {
 	t.Append(x, match)
-	t.Candidates, t.fold = append(t.Candidates, candidate), append(t.fold, fold)
+	t.Candidates, t.group = append(t.Candidates, candidate), append(t.group, group)
+	t.fold = append(t.fold, int(hashing.Mix(uint64(group)+1)%Folds))
 }
 
 // Anchor adds an anchor with its features: a candidate without a label that is hardly a match.
@@ -150,14 +155,18 @@ func (v *Validated) loss() (l float64) {
 func (v *Validated) surelyBetter(than *Validated) bool { return v.betterBy(than, 1.645) }
 
 // betterBy tells whether the loss is smaller than that of another model for the same candidates by more than
-// this number of standard errors of the difference.
+// this number of standard errors of the difference. Candidates of a group are right or wrong together, so it counts
+// groups (K.-Y. Liang, S. Zeger, "Longitudinal data analysis using generalized linear models", Biometrika 1986).
 func (v *Validated) betterBy(than *Validated, errors float64) bool {
-	n, gain, squares := float64(len(v.logits)), 0.0, 0.0
+	of := map[uint32]float64{}
 	for i := range v.logits {
-		d := logistic.Loss(than.logits[i], v.Positive[i]) - logistic.Loss(v.logits[i], v.Positive[i])
-		gain, squares = gain+d, squares+d*d
+		of[v.group[i]] += logistic.Loss(than.logits[i], v.Positive[i]) - logistic.Loss(v.logits[i], v.Positive[i])
 	}
-	return gain > errors*math.Sqrt(max(0, squares-gain*gain/n))
+	n, gain, squares := float64(len(of)), 0.0, 0.0
+	for _, g := range slices.Sorted(maps.Keys(of)) {
+		gain, squares = gain+of[g], squares+of[g]*of[g]
+	}
+	return n > 1 && gain > errors*math.Sqrt(max(0, squares-gain*gain/n)*n/(n-1))
 }
 
 // Scores compares the decisions at a threshold with the labels.
