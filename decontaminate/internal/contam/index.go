@@ -89,7 +89,11 @@ func (a *analyst) specify(told []Item, i *Item) []Item {
 // build indexes items that are complete.
 func build(a *analyst, items []Item) *Index {
 	x := &Index{}
-	var entries []extsort.Entry // of a gram: its key, and item<<32 | word
+	words := 0
+	for n := range items {
+		words += len(items[n].tokens)
+	}
+	entries := make([]extsort.Entry, 0, words) // of a gram: its key, and item<<32 | word
 	s := newShingler()
 	var features []uint64
 	for _, i := range items {

@@ -37,13 +37,9 @@ func markup(text []byte) int {
 		if len(text) < 3 || !isLetter(text[1]) && !(text[1] == '/' && isLetter(text[2])) {
 			return 0
 		}
-		for i, c := range text[1:min(len(text), mostTag)] {
-			switch c {
-			case '>':
-				return i + 2
-			case '<':
-				return 0
-			}
+		near := text[1:min(len(text), mostTag)]
+		if end := bytes.IndexByte(near, '>'); end >= 0 && bytes.IndexByte(near[:end], '<') < 0 {
+			return end + 2
 		}
 	case '&':
 		n := 1
