@@ -35,7 +35,8 @@ type OpenOptions struct {
 	Beside int64
 	// Cache is how many bytes of the store are cached in memory at most; 0: 64 MiB, with KeysOnDisk 256
 	// MiB. With KeysOnDisk looking up a key that does not exist costs no read as long as Cache has 1.7
-	// bytes for each key: 29 for a document of the default recipe.
+	// bytes for each key: 29 for a document of the default recipe. A writer may add what its tables in memory leave
+	// of 64 MiB.
 	Cache int64
 	// TailKeys is how many keys memory holds with KeysOnDisk; half of them may be on their way to the disk.
 	// A writer that is faster than the disk is slowed down by some milliseconds a batch; 0:
