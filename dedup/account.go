@@ -31,7 +31,10 @@ func newAccount(s *settings) *account {
 		a.Verify, a.Decision = "hamming", s.recipe.Decision()
 	}
 	if s.Config.Within != "" {
-		a.Within = &Within{Field: s.Config.Within, Values: []ValueCounts{}, at: map[string]int{}}
+		a.Within = newWithin(s.Config.Within)
+	}
+	if s.Config.By != "" {
+		a.By = newWithin(s.Config.By)
 	}
 	if s.Measure != measure.Jaccard {
 		a.Measure = s.Measure.String()
@@ -63,8 +66,8 @@ func (a *account) stage(name string, total int64, f func() (items, bytes int64, 
 
 // finish fills in the cost of the whole run, and returns its summary.
 func (a *account) finish(space *scratch.Space) *Summary {
-	if a.Within != nil {
-		a.Within.order()
+	if w := a.Counted(); w != nil {
+		w.order()
 	}
 	a.SpilledBytes = space.SpilledBytes()
 	a.Seconds = time.Since(a.begun).Seconds()

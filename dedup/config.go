@@ -66,6 +66,10 @@ type Config struct {
 	// files or lines, have one value together. Not for ByLinks.
 	Within string
 
+	// By, if set, is a field of records: documents, and those of them that are removed, are counted by its values, in
+	// Summary.By and in the Report. For Run, without Within, whose values are counted in any case. Not for ByLinks.
+	By string
+
 	// Places makes Pairs fill in Pair.Places.
 	Places bool
 

@@ -178,7 +178,7 @@ func keep(ctx context.Context, j *job, in *inputs, f *found, out *write.Folder) 
 	}
 	defer func() { err = errors.Join(err, of.Release()) }()
 	j.account.clusters(of, f.docs.table.Known)
-	if w := j.account.Within; w != nil {
+	if w := j.account.Counted(); w != nil {
 		if err := w.countRemoved(f.docs.table, of); err != nil {
 			return nil, err
 		}

@@ -172,7 +172,7 @@ func readOptions(j *job, in *inputs, how choice, docs *documents) read.Options {
 		Table: doctable.Options{
 			Sources: in.sources, References: in.references, Left: in.left, Keys: r.Keys(),
 			Space: j.space, SegmentBytes: j.limits.segment, Log: j.log, PartBytes: partBytes(j.settings, in),
-			Within: r.Within() != "",
+			Within: r.Within() != "", By: j.By != "",
 		},
 	}
 	if j.Tags != nil && !j.IDsOnly {
@@ -233,8 +233,8 @@ func (docs *documents) count(a *account) (fields fieldCount, err error) {
 		if a.settings.Keep.Field() != "" {
 			fields.add(c.Meta(doc))
 		}
-		if a.Within != nil {
-			a.Within.of(c.Within(doc)).Documents++
+		if w := a.Counted(); w != nil {
+			w.of(c.Within(doc)).Documents++
 		}
 	}
 	a.Read = usable + a.Skipped
@@ -285,8 +285,8 @@ func (fields fieldCount) tell(a *account) {
 	case len(c.With) > 0 && a.Right == 0:
 		c.OnNotice(setting.Textf("the input of %s holds no records: there are no pairs", setting.With))
 	}
-	if a.Within != nil {
-		a.Within.tell(c.OnNotice)
+	if w := a.Counted(); w != nil {
+		w.tell(c.OnNotice, w == a.By)
 	}
 	switch {
 	case a.Empty == 1:

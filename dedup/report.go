@@ -49,6 +49,12 @@ func newReport(j *job, in *inputs, f *found, c *clusters.Result) (*pageMaker, er
 	if f.docs.links == nil {
 		o.Shown = f.classes.Representatives // one of several equal documents is enough
 	}
+	if w := j.account.By; w != nil {
+		o.By = w.Field
+		for _, v := range w.ByRemoved() {
+			o.Values = append(o.Values, v.Value)
+		}
+	}
 	found, err := overview.Find(o)
 	if err != nil {
 		return nil, err

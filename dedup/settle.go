@@ -1,6 +1,7 @@
 package dedup
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -66,8 +67,8 @@ func (s *settings) use(r recipe.Recipe) {
 	if field := s.Keep.Field(); field != "" {
 		s.Corpus.Fields = []string{field}
 	}
-	if s.Within != "" {
-		s.Corpus.Fields = append(s.Corpus.Fields, s.Within)
+	if field := cmp.Or(s.Within, s.By); field != "" {
+		s.Corpus.Fields = append(s.Corpus.Fields, field)
 	}
 	if s.Fingerprints {
 		s.Corpus = asStored(s.Corpus)

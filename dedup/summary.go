@@ -22,6 +22,7 @@ type Summary struct {
 	ReferencesSkipped int64 `json:"references_skipped"` // of them, unusable
 
 	Within *Within `json:"within,omitempty"` // with Config.Within
+	By     *Within `json:"by,omitempty"`     // with Config.By
 
 	// SkippedKinds counts what Skipped and ReferencesSkipped count by corpus.Problem.Kind; missing: nothing was skipped.
 	SkippedKinds map[string]int64 `json:"skipped_kinds,omitempty"`
@@ -117,6 +118,7 @@ type (
 	ReportSuspect = overview.Suspect
 	ReportMember  = overview.Member
 	ReportInput   = overview.Input
+	ReportAcross  = overview.Across
 )
 
 // Pair is two similar documents. The slices are valid only during the call.

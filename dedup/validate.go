@@ -71,6 +71,9 @@ func (c *settings) validateReading() error {
 	if c.Threads < 1 || c.Memory < 0 {
 		checks = append(checks, errors.New("threads must be at least 1, memory not negative"))
 	}
+	if c.By != "" && c.Within != "" {
+		checks = append(checks, setting.Errorf("documents are counted by the values of %s in any case: leave %s out", setting.Within, setting.By))
+	}
 	if c.Corpus.MaxRecord > math.MaxUint32 {
 		checks = append(checks, setting.Errorf("%s is %d: take less than 4 GiB", setting.MaxRecord, c.Corpus.MaxRecord))
 	}
@@ -127,6 +130,8 @@ func (c *settings) validateLink() error {
 		return setting.Errorf("links are found in memory, and a killed run cannot continue: leave %s out", setting.Work)
 	case c.Fingerprints:
 		return errors.New("links decide by themselves: leave fingerprints out")
+	case c.By != "":
+		return setting.Errorf("the page counts what is removed by the columns of a table only where texts decide: leave %s out", setting.By)
 	case c.Within != "":
 		return setting.Errorf("records are judged by what the whole table tells: leave %s out, or split the table by that column", setting.Within)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/alike-dev/alike/recipe"
 )
 
-// Within counts what belongs to each value of Config.Within.
+// Within counts what belongs to each value of Config.Within, or of Config.By.
 type Within struct {
 	Field string `json:"field"`
 	// Values are the first 10,000 values of the input, those with the most documents first.
@@ -39,6 +39,10 @@ const (
 	mostValue  = 256 // bytes
 )
 
+func newWithin(field string) *Within {
+	return &Within{Field: field, Values: []ValueCounts{}, at: map[string]int{}}
+}
+
 // of returns the counts of a value.
 func (w *Within) of(value []byte) *ValueCounts {
 	if i, ok := w.at[string(value)]; ok {
@@ -55,6 +59,13 @@ func (w *Within) of(value []byte) *ValueCounts {
 	return &w.Values[len(w.Values)-1]
 }
 
+// ByRemoved returns the values with the most removed documents first.
+func (w *Within) ByRemoved() []ValueCounts {
+	return slices.SortedFunc(slices.Values(w.Values), func(a, b ValueCounts) int {
+		return cmp.Or(cmp.Compare(b.Removed, a.Removed), cmp.Compare(b.Documents, a.Documents), cmp.Compare(a.Value, b.Value))
+	})
+}
+
 // order puts the values with the most documents first.
 func (w *Within) order() {
 	slices.SortFunc(w.Values, func(a, b ValueCounts) int {
@@ -62,7 +73,10 @@ func (w *Within) order() {
 	})
 }
 
-// withinAt returns where in Corpus.Fields the field of Within is; see use.
+// Counted returns Within or By; nil: documents were not counted by a field.
+func (s *Summary) Counted() *Within { return cmp.Or(s.Within, s.By) }
+
+// withinAt returns where in Corpus.Fields the field of Within, or of By, is; see use.
 func (s *settings) withinAt() int {
 	if s.Keep.Field() != "" {
 		return 1
@@ -79,8 +93,12 @@ func (s *settings) withinOf(record *corpus.Record) recipe.Within {
 }
 
 // tell reports if the field may be another one than its user thinks.
-func (w *Within) tell(notice func(Notice)) {
-	if len(w.Values) == 1 && w.Values[0].Value == "" && w.Others == nil {
+func (w *Within) tell(notice func(Notice), by bool) {
+	switch {
+	case len(w.Values) != 1 || w.Values[0].Value != "" || w.Others != nil:
+	case by:
+		notice(setting.Textf("no document has a field %q of %s", w.Field, setting.By))
+	default:
 		notice(setting.Textf("no document has a field %q: %s compares all with each other", w.Field, setting.Within))
 	}
 }

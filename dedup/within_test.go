@@ -3,9 +3,13 @@ package dedup
 import (
 	"cmp"
 	"context"
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"io"
+	"maps"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -220,5 +224,78 @@ func TestAFieldThatNoDocumentHasIsTold(t *testing.T) {
 	}
 	if !slices.Contains(told, `no document has a field "crwal": Within compares all with each other`) {
 		t.Errorf("%q", told)
+	}
+}
+
+// The page counts what is removed by the values of it and of what is kept, and nothing else changes.
+func TestByCountsRemovedDocumentsAcrossValues(t *testing.T) {
+	one, other, _ := crawls(t, t.TempDir(), 6)
+	run := func(by string) (outcome map[string]string, of *Report) {
+		out := filepath.Join(t.TempDir(), "out")
+		c := Config{Inputs: []string{one, other}, By: by, Output: out, Survivors: OnePerCluster{Keep: keepRule(t, "max:size")}}
+		c.Report = func(_ io.Writer, r *Report) error { of = r; return nil }
+		if _, err := Run(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+		files := tree(t, out)
+		for _, name := range []string{"summary.json", "report.json"} {
+			delete(files, name)
+		}
+		return files, of
+	}
+	plain, _ := run("")
+	files, r := run("crawl")
+	if !maps.Equal(plain, files) {
+		t.Errorf("other files than without it")
+	}
+	values, places := map[string]string{}, map[string]string{}
+	for _, file := range []string{one, other} {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(content)) {
+			var record struct {
+				ID    string
+				Crawl any
+			}
+			if err := json.Unmarshal([]byte(line), &record); err != nil {
+				t.Fatal(err)
+			}
+			places[record.ID] = filepath.Base(file)
+			if record.Crawl != nil {
+				values[record.ID] = fmt.Sprint(record.Crawl)
+			}
+		}
+	}
+	removed, err := csv.NewReader(strings.NewReader(files["removed.csv"])).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Across) != 2 || r.Across[1].Of != "crawl" || len(removed) < 20 {
+		t.Fatalf("%d tables, %d rows", len(r.Across), len(removed))
+	}
+	for i, of := range []map[string]string{places, values} {
+		a, want := r.Across[i], map[[2]string]int64{}
+		for _, row := range removed[1:] {
+			want[[2]string{of[row[0]], of[row[1]]}]++
+		}
+		got := map[[2]string]int64{}
+		for y, row := range a.Rows {
+			for x, column := range a.Columns {
+				if i == 0 {
+					row, column = filepath.Base(row), filepath.Base(column)
+				}
+				if n := a.Removed[y][x]; n > 0 {
+					got[[2]string{row, column}] = n
+				}
+			}
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("of %q %v, want %v", a.Of, got, want)
+		}
+	}
+	if w := r.Summary.By; w == nil || len(w.Values) != 5 || w.Field != "crawl" {
+		t.Errorf("%+v", w)
 	}
 }

@@ -26,7 +26,7 @@ var dedupHTML string
 var dedupJS string
 
 var dedupPage = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("dedup").Funcs(scripted(dedupJS)).Parse(dedupHTML))
+	return template.Must(template.New("dedup").Funcs(scripted(dedupJS)).Parse(dedupHTML + matrixHTML))
 })
 
 // style is what the pages have in common, for a page that is one file.
@@ -48,7 +48,9 @@ type removal struct {
 
 	Documents int64 // kept and removed
 
-	Values     []dedup.ValueCounts // of the field within whose values documents were compared, those with the most removed
+	Matrices   []matrix
+	Counted    *dedup.Within       // nil: documents were not counted by a field
+	Values     []dedup.ValueCounts // of that field, those with the most removed
 	MoreValues bool
 }
 
@@ -106,10 +108,12 @@ func Dedup(w io.Writer, r *dedup.Report) error {
 	for _, e := range r.Examples {
 		p.Examples = append(p.Examples, compare(e))
 	}
-	if w := r.Summary.Within; w != nil {
-		p.Values = slices.SortedFunc(slices.Values(w.Values), func(a, b dedup.ValueCounts) int {
-			return cmp.Or(cmp.Compare(b.Removed, a.Removed), cmp.Compare(b.Documents, a.Documents), cmp.Compare(a.Value, b.Value))
-		})
+	for i := range r.Across {
+		p.Matrices = append(p.Matrices, across(&r.Across[i]))
+	}
+	if w := r.Summary.Counted(); w != nil {
+		p.Counted = w
+		p.Values = w.ByRemoved()
 		p.Values = p.Values[:min(len(p.Values), mostValues)]
 		p.MoreValues = len(p.Values) < len(w.Values) || w.Others != nil
 	}
@@ -117,6 +121,36 @@ func Dedup(w io.Writer, r *dedup.Report) error {
 		p.Suspects = append(p.Suspects, suspect{c, compare(c.Least), c.Size - len(c.Members)})
 	}
 	return dedupPage().Execute(w, &p)
+}
+
+// across is the table of removed documents by groups, without rows and columns in which there are none.
+func across(a *dedup.ReportAcross) matrix {
+	m := matrix{What: "removed", Of: cmp.Or(a.Of, "file")}
+	name := func(names []string, i int) string {
+		if i == len(names) {
+			return "others"
+		}
+		return cmp.Or(cut(names[i], shownName), "none")
+	}
+	var columns []int
+	for j := range len(a.Columns) + 1 {
+		if slices.ContainsFunc(a.Removed, func(row []int64) bool { return row[j] > 0 }) {
+			columns = append(columns, j)
+			m.Top = append(m.Top, name(a.Columns, j))
+		}
+	}
+	for i, row := range a.Removed {
+		if slices.Max(row) == 0 {
+			continue
+		}
+		m.Left = append(m.Left, name(a.Rows, i))
+		var counts []int64
+		for _, j := range columns {
+			counts = append(counts, row[j])
+		}
+		m.Counts = append(m.Counts, counts)
+	}
+	return m
 }
 
 // share is a part of a whole in per cent.

@@ -30,7 +30,7 @@ var foundJS string
 var plotStyle string
 
 var foundPage = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("found").Funcs(scripted(foundJS)).Parse(foundHTML))
+	return template.Must(template.New("found").Funcs(scripted(foundJS)).Parse(foundHTML + matrixHTML))
 })
 
 // scripted are the functions of a page whose policy lets only the given script run.
@@ -93,9 +93,12 @@ type shownCluster struct {
 
 type shownMember struct{ Name, Group string }
 
-// matrix counts listed pairs by the groups of their documents.
+//go:embed matrix.html
+var matrixHTML string
+
+// matrix counts pairs, or removed documents, by the groups of their documents.
 type matrix struct {
-	Of        string
+	What, Of  string
 	Left, Top []string
 	Counts    [][]int64
 }
@@ -237,7 +240,7 @@ func (f *Found) matrix(by int, of string) matrix {
 			}
 		}
 	}
-	m := matrix{Of: of}
+	m := matrix{What: "pairs", Of: of}
 	var places [2]map[int32]int
 	for side, names := range []*[]string{&m.Left, &m.Top} {
 		places[side] = map[int32]int{}

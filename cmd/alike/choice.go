@@ -125,7 +125,7 @@ func mostOf(cmd *cobra.Command, f *pflag.Flag) uint64 {
 func nearestFlag(cmd *cobra.Command, name string) string {
 	nearest, least := "", max(2, len(name)/3)+1
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if d := editDistance(name, f.Name); d < least {
+		if d := editDistance(name, f.Name); d < least && d < len(f.Name) {
 			nearest, least = f.Name, d
 		}
 	})

@@ -119,6 +119,7 @@ type dedupFlags struct {
 	noSync   bool
 	dryRun   bool
 	index    string
+	by       string
 	accept   bool
 }
 
@@ -131,6 +132,7 @@ func (f *dedupFlags) add(own *pflag.FlagSet) {
 	own.BoolVar(&f.noSync, "no-sync", false, "do not wait until the output is on disk: done sooner, but lost or damaged if the power fails within seconds")
 	own.BoolVar(&f.idsOnly, "ids-only", false, "write only the ids of what is kept, kept.csv, and no records")
 	f.tags.add(own)
+	own.StringVar(&f.by, "by", "", "count documents, and removed ones, by the values of this `field` of records, on the page and in the summary")
 	own.BoolVar(&f.dryRun, "dry-run", false, "estimate documents, memory, disk and time, and do nothing")
 	own.BoolVar(&f.accept, "accept", false, "with --records: remove records even if the data do not tell which are the same")
 	own.Float64Var(&f.records.join.precision, "precision", 0, "with --records, instead of a threshold: the `share` of pairs in clusters that should be right, as far as the data tell")
@@ -192,7 +194,7 @@ func (f *dedupFlags) apply(cmd *cobra.Command, c *alike.Config) error {
 	if f.output == "" {
 		return usagef("-o DIR is missing: name a folder for the output")
 	}
-	c.Output, c.IDsOnly = f.output, f.idsOnly
+	c.Output, c.IDsOnly, c.By = f.output, f.idsOnly, f.by
 	if err := f.tags.apply(c); err != nil {
 		return err
 	}
@@ -358,17 +360,22 @@ func printDedup(cmd *cobra.Command, f *inputFlags, output string, s *alike.Summa
 		fmt.Fprintf(stderr, "%s of those removed are like a document of the index\n", humanize.Comma(s.Known))
 	}
 	tellApart(stderr, s.Apart)
-	tellWithin(stderr, s.Within, func(v *dedup.ValueCounts) string { return humanize.Comma(v.Removed) + " " + what })
+	tellWithin(stderr, s.Within, s.Counted(), func(v *dedup.ValueCounts) string { return humanize.Comma(v.Removed) + " " + what })
 	tellEntities(stderr, s)
 	fmt.Fprintf(stderr, "%s\n", describeSearch(s))
 	fmt.Fprintf(stderr, "output in %s after %s\n", fault.Shown(output), describeCost(s))
 	return nil
 }
 
-// tellWithin says what was found among the values with the most documents; nothing if all documents were compared.
-func tellWithin(w io.Writer, by *dedup.Within, found func(*dedup.ValueCounts) string) {
+// tellWithin says what was found among the values with the most documents; nothing if documents were not counted by a
+// field. within is that of the values only within which they were compared.
+func tellWithin(w io.Writer, within, by *dedup.Within, found func(*dedup.ValueCounts) string) {
 	if by == nil {
 		return
+	}
+	how := "by"
+	if by == within {
+		how = "within"
 	}
 	const most = 5
 	var values []string
@@ -379,7 +386,7 @@ func tellWithin(w io.Writer, by *dedup.Within, found func(*dedup.ValueCounts) st
 	if more := len(by.Values) - most; more > 0 || by.Others != nil {
 		values = append(values, "and more in the summary")
 	}
-	fmt.Fprintf(w, "within %s: %s\n", fault.Shown(by.Field), strings.Join(values, "; "))
+	fmt.Fprintf(w, "%s %s: %s\n", how, fault.Shown(by.Field), strings.Join(values, "; "))
 }
 
 // namedEntities is how many of the largest clusters of records are named.

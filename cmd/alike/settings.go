@@ -36,6 +36,7 @@ var flags = map[setting.Name]string{
 	setting.Source:      "--source",
 	setting.With:        "--with",
 	setting.Within:      "--within",
+	setting.By:          "--by",
 	setting.Work:        "--work",
 }
 

@@ -81,6 +81,7 @@ const (
 	WindowDocs      Name = "WindowDocs"
 	With            Name = "With"
 	Within          Name = "Within"
+	By              Name = "By"
 	Work            Name = "Work"
 )
 
@@ -90,7 +91,7 @@ var Names = []Name{
 	Keep, Keys, Late, Match, MaxRecord, Measure, Memory, MinBands, MinLength, Model, NGram, NoSync, Normalize, OnError,
 	Audit, Permutations, Pipe, Precision, Preset, Recall, Refresh, Repetitions, Rows, Same, SaveConfig, Scheme, Seed, Shared, ShingleHash, Source, Star,
 	StopWords, StripDiacritics, TagPrefix, TextField, Threshold, Tokens, Top, Truth, Unique, Verify, Window, WindowDocs, With,
-	Within, Work,
+	Within, By, Work,
 }
 
 // A Text is a message that may name settings. The zero value is an empty one.

@@ -252,7 +252,7 @@ func (c *Cursor) Value(doc uint32) []byte {
 	return value
 }
 
-// Within returns the value of a document that Options.Within is about.
+// Within returns the value of a document that Options.Within or By is about.
 func (c *Cursor) Within(doc uint32) []byte {
 	within, _ := c.values(doc)
 	return within
@@ -269,7 +269,7 @@ func (c *Cursor) WithinHash(doc uint32) recipe.Within {
 // values returns what Filler.Add was given.
 func (c *Cursor) values(doc uint32) (within, value []byte) {
 	stored := c.stored(doc)
-	if !c.t.within || c.Err != nil {
+	if !c.t.valued || c.Err != nil {
 		return nil, stored
 	}
 	n, size := binary.Uvarint(stored)

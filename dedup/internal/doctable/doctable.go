@@ -84,6 +84,7 @@ type Table struct {
 	HasSets        bool // feature sets are kept
 	hasIDs         bool // some document has an id of its own
 	within         bool // see Options.Within
+	valued         bool // Options.Within or By
 
 	segments []*segment
 	parts    []part

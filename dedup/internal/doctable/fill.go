@@ -25,6 +25,8 @@ type Options struct {
 	MostSetFeatures int64
 	// Within says that a document has a value of the field of recipe.Recipe.Within.
 	Within bool
+	// By says that a document has a value by which it is only counted.
+	By bool
 
 	Space        *scratch.Space
 	Memory       int64 // of segments, in bytes; 0: half of that of Space
@@ -49,7 +51,7 @@ type Builder struct {
 }
 
 func NewBuilder(o Options) *Builder {
-	b := &Builder{o: o, t: &Table{Sources: o.Sources, ReferenceFiles: o.References, leftFiles: o.Left, bands: o.Keys, k: o.Words, within: o.Within}}
+	b := &Builder{o: o, t: &Table{Sources: o.Sources, ReferenceFiles: o.References, leftFiles: o.Left, bands: o.Keys, k: o.Words, within: o.Within, valued: o.Within || o.By}}
 	b.keepSets.Store(o.MostSetFeatures > 0)
 	return b
 }
@@ -182,13 +184,13 @@ func (f *Filler) newSegment() {
 // before it is added.
 func (f *Filler) Columns() *columns { return &f.segment.columns }
 
-// Add adds a document, with its own id, the value that Options.Within is about, and its own value, nil if it
+// Add adds a document, with its own id, the value that Options.Within or By is about, and its own value, nil if it
 // has none: the keep rule's field or, where documents are looked up, the result of that. A document has keys, or
 // hashes of fewer than 2¹⁴ features, if any were appended since the last call.
 func (f *Filler) Add(d Document, id, within, value []byte) {
 	s := f.segment
 	s.ids = append(s.ids, id...)
-	if f.b.t.within {
+	if f.b.t.valued {
 		s.values = append(binary.AppendUvarint(s.values, uint64(len(within))), within...)
 	}
 	s.values = append(s.values, value...)

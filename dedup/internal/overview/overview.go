@@ -39,6 +39,7 @@ type Overview struct {
 	Examples     []Example   // by similarity, ascending
 	Inputs       []Input     // with records, those from which most records were removed first
 	OtherInputs  int         // with records, not listed in Inputs
+	Across       []Across    // by files, if they are several, and by Options.By
 }
 
 // Sizes counts the clusters of Least to Most members.
@@ -80,6 +81,8 @@ type Options struct {
 	Table    *doctable.Table
 	Clusters *clusters.Result
 	Shown    bitset.Set[uint32] // the documents that may be examples; nil: all
+	By       string             // the field that documents have a value of; "": none
+	Values   []string           // the first of these values
 }
 
 // Find gathers the overview, without the texts of examples. It goes once through the removed
@@ -95,6 +98,14 @@ func Find(o Options) (*Overview, error) {
 	}
 	if err == nil {
 		err = v.name(o, examples)
+	}
+	for _, across := range []func(Options) (*Across, error){acrossFiles, acrossValues} {
+		if err == nil {
+			var a *Across
+			if a, err = across(o); a != nil {
+				v.Across = append(v.Across, *a)
+			}
+		}
 	}
 	if err != nil {
 		return nil, err

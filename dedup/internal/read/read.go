@@ -29,7 +29,7 @@ type Options struct {
 	Table    doctable.Options // its Words: 0 if signatures are not kept
 	LongText int              // see recipe.MakerOptions.Long
 	Short    recipe.ShortSets
-	Within   int  // in Corpus.Fields: the field of the recipe's Within
+	Within   int  // in Corpus.Fields: the field of the recipe's Within, or that of Table.By
 	Stored   bool // records are fingerprints, whose fields are StoredFields
 	// FirstProblem ends the reading behind the first record that cannot be used. All records before
 	// it are read, so that the problem is the first one for any number of threads.
@@ -326,9 +326,12 @@ func (w *worker) make(record *corpus.Record) (recipe.Made, error) {
 	return made, nil
 }
 
-// withinValue returns a record's value of the recipe's field.
-func (w *worker) withinValue(record *corpus.Record) []byte {
-	if !w.Table.Within || w.Within >= len(record.Fields) {
+// valued tells whether a document has a value of the recipe's field, or of one by which it is counted.
+func (w *worker) valued() bool { return w.Table.Within || w.Table.By }
+
+// valueOf returns a record's value of that field.
+func (w *worker) valueOf(record *corpus.Record) []byte {
+	if !w.valued() || w.Within >= len(record.Fields) {
 		return nil
 	}
 	return record.Fields[w.Within]
@@ -339,7 +342,7 @@ func (w *worker) within(record *corpus.Record) recipe.Within {
 	if !w.Table.Within {
 		return 0
 	}
-	return recipe.WithinOf(w.withinValue(record))
+	return recipe.WithinOf(w.valueOf(record))
 }
 
 // leastSets is the room, in features, for the sets of a segment: there are more than a few, or none.
@@ -362,11 +365,15 @@ func (w *worker) addDocument(file int, record *corpus.Record, made recipe.Made) 
 		c.Features = append(c.Features, set...)
 	}
 	value := w.value
-	if len(record.Fields) > 0 && !(w.Table.Within && w.Within == 0) {
+	if len(record.Fields) > 0 && !(w.valued() && w.Within == 0) {
 		value = record.Fields[0]
 	}
 	if w.look != nil && file >= w.Table.References {
-		if value, err = w.look(w.maker, made, record.Text, w.withinValue(record)); err != nil {
+		var within []byte
+		if w.Table.Within {
+			within = w.valueOf(record)
+		}
+		if value, err = w.look(w.maker, made, record.Text, within); err != nil {
 			return err
 		}
 		if value != nil {
@@ -380,7 +387,7 @@ func (w *worker) addDocument(file int, record *corpus.Record, made recipe.Made) 
 		TextSize: w.textSize(record),
 		Features: uint32(made.Features),
 		Line:     uint32(record.Line),
-	}.At(record.Offset), record.ID, w.withinValue(record), value)
+	}.At(record.Offset), record.ID, w.valueOf(record), value)
 	return nil
 }
 
