@@ -2,8 +2,10 @@ package serve
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -11,16 +13,18 @@ import (
 // read, when those that wait would wait too long.
 //
 // Without it requests wait where they cannot be counted: as runnable goroutines that have not read a byte. Therefore a
-// goroutine that has read one joins a queue, unless one of the places to work is free:
+// goroutine that has read one lets the others read theirs, and joins a queue, unless one of the places to work is free:
 //
-//	head → pass (is the queue too long?) → body → do (wait in the queue, work) → disk, answer
+//	head → pass (do too many wait?) → body → do (let others read, wait in the queue, work) → disk, answer
 //
-// By Little's law the queue may be as long as what is done in mostWait. To turn a request away costs a third of a small
+// By Little's law as many may wait as are done in mostWait. To turn a request away costs a third of a small
 // one, so that ten times too many would leave nothing for answers. Therefore an answer that turns away comes late, the
 // later the more there are: a connection that waits for it sends nothing.
 type gate struct {
 	now    func() time.Time
 	places int // to work
+
+	yielding atomic.Int64 // requests that let others read
 
 	mu      sync.Mutex
 	working []*seat
@@ -31,17 +35,20 @@ type gate struct {
 	from                 time.Time     // of this window
 	asked, turned, ended int           // in this window
 	rate                 float64       // of requests that end, a second, smoothed
+	fresh                bool          // the rate is not known: nobody asked before this window
 	share                float64       // that was admitted in the last window
 }
 
 const (
-	gateWindow = 50 * time.Millisecond
-	mostWait   = 10 * time.Millisecond
-	mostHeld   = 50 * time.Millisecond
-	alwaysWait = 64 // requests that may wait however long it takes: it is too few to be too many
-	shortRest  = 5 * time.Millisecond
-	longRest   = 3 * time.Second
-	mostTurned = 1.0 / 8 // of those that end, before the rest gets longer
+	gateWindow  = 50 * time.Millisecond
+	mostWait    = 5 * time.Millisecond
+	mostHeld    = 50 * time.Millisecond
+	alwaysWait  = 64   // requests that may wait however long it takes: it is too few to be too many
+	freshWait   = 1024 // while the rate is not known
+	idleWindows = 20   // without a request, before the rate is not known any more
+	shortRest   = 5 * time.Millisecond
+	longRest    = 3 * time.Second
+	mostTurned  = 1.0 / 16 // of those that end, before the rest gets longer
 )
 
 func newGate(places int) *gate {
@@ -57,24 +64,37 @@ func (g *gate) pass() (ok bool, rest time.Duration) {
 		g.step(now)
 	}
 	g.asked++
-	if len(g.queue)-g.head < max(alwaysWait, int(g.rate*mostWait.Seconds())) {
+	if int(g.yielding.Load())+len(g.queue)-g.head < g.most() {
 		return true, 0
 	}
 	g.turned++
 	return false, time.Duration(float64(g.rest) * (0.5 + rand.Float64()))
 }
 
+// most returns how many may wait. g.mu is held.
+func (g *gate) most() int {
+	if g.fresh {
+		return freshWait
+	}
+	return max(alwaysWait, int(g.rate*mostWait.Seconds()))
+}
+
 // step ends a window. g.mu is held.
 func (g *gate) step(now time.Time) {
 	took := now.Sub(g.from)
-	g.rate += (float64(g.ended)/took.Seconds() - g.rate) * min(1, took.Seconds()/(4*gateWindow.Seconds()))
+	weight := min(1, took.Seconds()/(4*gateWindow.Seconds()))
+	if g.fresh {
+		weight = 1
+	}
+	g.rate += (float64(g.ended)/took.Seconds() - g.rate) * weight
+	g.fresh = took > idleWindows*gateWindow
 	if float64(g.turned) > mostTurned*float64(g.ended) {
 		g.rest = min(longRest, g.rest*3/2)
 	} else {
 		g.rest = max(shortRest, g.rest*9/10)
 	}
 	g.share = 1
-	if g.asked > 0 && took < 20*gateWindow {
+	if g.asked > 0 && !g.fresh {
 		g.share -= float64(g.turned) / float64(g.asked)
 	}
 	g.from, g.asked, g.turned, g.ended = now, 0, 0, 0
@@ -84,7 +104,7 @@ func (g *gate) step(now time.Time) {
 func (g *gate) admitted() float64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.now().Sub(g.from) > 20*gateWindow {
+	if g.now().Sub(g.from) > idleWindows*gateWindow {
 		return 1 // nobody asks
 	}
 	return g.share
@@ -101,6 +121,9 @@ type seat struct {
 // Work that takes longer than mostHeld goes on beside the others.
 func (g *gate) do(work func() error) error {
 	p := new(seat)
+	g.yielding.Add(1)
+	runtime.Gosched()
+	g.yielding.Add(-1)
 	if !g.begin(p) {
 		look := time.NewTicker(mostHeld)
 		for waiting := true; waiting; {

@@ -22,11 +22,16 @@ command_() {
   took "$name" "$(tail -n 1 "$folder/time" | tr ' ' '+' | bc)"
 }
 
-# begin FLAG… starts a server with a new collection.
-begin() {
-  "$alike" serve --listen 127.0.0.1:0 "$@" 2>"$folder/log" &
+# start COMMAND… starts a server.
+start() {
+  "$@" 2>"$folder/log" &
   server=$!
   until url=http://$(sed -n 's/.*"address":"\([^"]*\)".*/\1/p' "$folder/log") && [ "$url" != http:// ]; do sleep 0.05; done
+}
+
+# begin FLAG… starts alike with a new collection.
+begin() {
+  start "$alike" serve --listen 127.0.0.1:0 "$@"
   curl -sf -X PUT "$url/v1/collections/c" --json '{"window":{"docs":1000000}}' >/dev/null
 }
 
@@ -57,6 +62,9 @@ for _ in $(seq "$rounds"); do
   command_ stream-state "$alike" stream --window-docs 1000000 --quiet --state "$folder/state"
   command_ sketch "$alike" sketch - --format jsonl --quiet
   command_ sketch-exlsh "$alike" sketch - --format jsonl --preset exlsh-word --quiet
+  start "$service" -floor
+  singles floor 32
+  kill "$server"
   begin
   singles single 32
   lines serve-sketch /v1/sketch
@@ -79,6 +87,7 @@ import statistics, sys, time, os, tempfile
 folder = sys.argv[1]
 def median(name):
     return statistics.median(map(float, open(f"{folder}/{name}")))
+print(f"a server that does nothing: {median('floor'):.1f} µs; single checks take {median('single') - median('floor'):.1f} µs more")
 for name, beside in (("single", "stream"), ("lines", "stream"), ("lines-durable", "stream-state"), ("serve-sketch", "sketch"), ("serve-sketch-exlsh", "sketch-exlsh")):
     print(f"{name}: {median(name):.1f} µs, {beside} {median(beside):.1f} µs, ratio {median(name) / median(beside):.2f}")
 print("single, 32 connections (a second, median, p99):", open(f"{folder}/single.rates").read().split("\n")[:-1])

@@ -6,7 +6,7 @@
 //
 // With -rate it sends so many a second whatever the answers take, and counts waiting as part of their time. With -for it
 // goes on so long, with other ids, and takes 429 for an answer; a check that finds no connection free when it is due is
-// not sent.
+// not sent. With -floor it is a server that does nothing, to compare with.
 package main
 
 import (
@@ -36,7 +36,12 @@ func main() {
 	flag.IntVar(&l.pid, "pid", 0, "process of the server")
 	flag.Float64Var(&l.rate, "rate", 0, "checks a second; 0: as fast as answers come")
 	flag.DurationVar(&l.last, "for", 0, "how long; 0: each line once")
+	floor := flag.Bool("floor", false, "be a server that does nothing instead")
 	flag.Parse()
+	if *floor {
+		fmt.Fprintln(os.Stderr, "service:", listen())
+		os.Exit(1)
+	}
 	if err := l.run(flag.Arg(0), flag.Arg(1), *connections); err != nil {
 		fmt.Fprintln(os.Stderr, "service:", err)
 		os.Exit(1)
