@@ -24,8 +24,13 @@ import (
 //go:embed pairs.html
 var pairsHTML string
 
+//go:embed pairs.js
+var pairsJS string
+
 // pairsPage is parsed when a page is written: most runs of a program write none.
-var pairsPage = sync.OnceValue(func() *template.Template { return template.Must(template.New("pairs").Parse(pairsHTML)) })
+var pairsPage = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("pairs").Funcs(scripted(pairsJS)).Parse(pairsHTML))
+})
 
 // Limits of what is shown of a pair, so that a page stays small whatever the tables hold.
 const (

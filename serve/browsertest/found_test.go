@@ -1,6 +1,8 @@
 package browsertest
 
 import (
+	"cmp"
+	"encoding/csv"
 	"fmt"
 	"io"
 	"os"
@@ -14,6 +16,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/linkage"
 	"github.com/alike-dev/alike/report"
 )
 
@@ -78,6 +81,33 @@ func removed(t *testing.T) func(io.Writer) error {
 	return func(w io.Writer) error { return report.Dedup(w, r) }
 }
 
+// explained is the page of a join whose values are markup.
+func explained(t *testing.T) func(io.Writer) error {
+	dir := t.TempDir()
+	var tables [2]string
+	for side := range tables {
+		tables[side] = filepath.Join(dir, []string{"left.csv", "right.csv"}[side])
+		file, err := os.Create(tables[side])
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := [][]string{{"id", "name", "place"}}
+		for i, h := range markup(t) {
+			rows = append(rows, []string{fmt.Sprintf("%d %s", i, h), fmt.Sprintf("school number %d %s %s", i, []string{"old", "new"}[side], h), h})
+		}
+		if err := cmp.Or(csv.NewWriter(file).WriteAll(rows), file.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := linkage.Join(t.Context(), linkage.Config{Left: tables[0], Right: tables[1], Evidence: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(w io.Writer) error {
+		return report.Pairs(w, r, []string{"left.csv", markup(t)[0]}, []string{"left_id", "right_id", "match"})
+	}
+}
+
 // Pages that are one file fit every window, and do nothing that their policies forbid, whatever they show.
 func TestPagesOfResultsCanBeSeenAndHeard(t *testing.T) {
 	b := open(t)
@@ -85,7 +115,7 @@ func TestPagesOfResultsCanBeSeenAndHeard(t *testing.T) {
 	if err != nil {
 		t.Log("axe-core is not asked: ALIKE_AXE does not name its axe.min.js")
 	}
-	for name, write := range map[string]func(io.Writer) error{"pairs": listed(t).Write, "removal": removed(t)} {
+	for name, write := range map[string]func(io.Writer) error{"pairs": listed(t).Write, "removal": removed(t), "explained": explained(t)} {
 		address, _ := written(t, write)
 		for _, l := range looks {
 			b.as(l)
@@ -94,8 +124,8 @@ func TestPagesOfResultsCanBeSeenAndHeard(t *testing.T) {
 			if over := value[int](b, `document.documentElement.scrollWidth - window.innerWidth`); over > 0 {
 				t.Errorf("%s: %d pixels too wide", what, over)
 			}
-			if n := value[int](b, `document.querySelectorAll('details[open] mark').length`); n == 0 {
-				t.Errorf("%s: the cluster that was opened shows no difference", what)
+			if n := value[int](b, `document.querySelectorAll('details[open] mark, #pair mark').length`); n == 0 {
+				t.Errorf("%s: what was opened shows no difference", what)
 			}
 			b.quiet(what)
 			b.picture(what)
