@@ -20,7 +20,8 @@ type pageMaker struct {
 	write   func(io.Writer, *Report) error
 	raw     bool // documents have no text
 	page    *Report
-	docs    []uint32           // documents whose texts are shown
+	docs    []uint32           // documents whose texts are shown, or sampled
+	sample  []uint32           // in which repeated passages are looked for
 	decoded bitset.Set[uint32] // those of them whose files are decoded anyway to be copied
 	records *reread.Store      // has these, and reads the others in place
 }
@@ -63,12 +64,21 @@ func newReport(j *job, in *inputs, f *found, c *clusters.Result) (*pageMaker, er
 	if err != nil {
 		return nil, err
 	}
+	var sample []uint32
+	if f.docs.links == nil && !j.Fingerprints {
+		if sample, err = overview.Sample(t, c); err != nil {
+			return nil, err
+		}
+		docs = slices.Concat(docs, sample)
+		slices.Sort(docs)
+		docs = slices.Compact(docs)
+	}
 	page := &Report{Overview: *found, Summary: *j.account.Summary, Recall: recallBySimilarity(j.account.Summary, f.how)}
 	s := &page.Summary
 	s.Stages, s.Seconds, s.PeakMemoryBytes, s.SpilledBytes = nil, 0, 0, 0
 	store := f.docs.storeOptions(j, f.how)
 	store.Kept = nil // its memory is given back now
-	p := &pageMaker{write: j.Report, raw: f.docs.links != nil, page: page, decoded: bitset.New[uint32](t.Docs), records: reread.New(store)}
+	p := &pageMaker{write: j.Report, raw: f.docs.links != nil, page: page, sample: sample, decoded: bitset.New[uint32](t.Docs), records: reread.New(store)}
 	for _, doc := range docs {
 		switch file := t.FileOf(doc); {
 		case p.records.InPlace(doc):
@@ -110,6 +120,15 @@ func (p *pageMaker) finish(ctx context.Context) (*write.Page, error) {
 		texts[doc] = slices.Clone(text)
 	}
 	p.page.Show(texts)
+	var sampled [][]byte
+	for _, doc := range p.sample {
+		if text := texts[doc]; text != nil {
+			sampled = append(sampled, text)
+		}
+	}
+	if err := p.page.Repeat(sampled); err != nil {
+		return nil, err
+	}
 	return write.NewPage(PageOfRun, p.page, p.write)
 }
 

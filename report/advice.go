@@ -19,7 +19,9 @@ import (
 var adviceHTML string
 
 var advicePage = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("advice").Funcs(template.FuncMap{"pairs": pairCount, "comma": humanize.Comma, "style": style}).Parse(adviceHTML))
+	f := still()
+	f["pairs"] = pairCount
+	return parsed("advice", f, adviceHTML)
 })
 
 // advicePairs is how many pairs of each part of the histogram can be opened.

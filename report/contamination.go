@@ -7,8 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/dustin/go-humanize"
-
 	"github.com/alike-dev/alike/decontaminate"
 	"github.com/alike-dev/alike/text"
 )
@@ -17,7 +15,7 @@ import (
 var contaminationHTML string
 
 var contaminationPage = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("contamination").Funcs(template.FuncMap{"comma": humanize.Comma, "share": share, "style": style}).Parse(contaminationHTML))
+	return parsed("contamination", still(), contaminationHTML)
 })
 
 // contamination is the data of the page of a decontamination.

@@ -26,11 +26,8 @@ var dedupHTML string
 var dedupJS string
 
 var dedupPage = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("dedup").Funcs(scripted(dedupJS)).Parse(dedupHTML + matrixHTML))
+	return parsed("dedup", scripted(dedupJS), dedupHTML)
 })
-
-// style is what the pages have in common, for a page that is one file.
-func style() template.CSS { return template.CSS(sharedStyle) }
 
 // removal is the data of the page of a removal.
 type removal struct {
@@ -48,6 +45,7 @@ type removal struct {
 
 	Documents int64 // kept and removed
 
+	Common     common
 	Matrices   []matrix
 	Counted    *dedup.Within       // nil: documents were not counted by a field
 	Values     []dedup.ValueCounts // of that field, those with the most removed
@@ -108,6 +106,7 @@ func Dedup(w io.Writer, r *dedup.Report) error {
 	for _, e := range r.Examples {
 		p.Examples = append(p.Examples, compare(e))
 	}
+	p.Common = newCommon("kept documents, drawn at random", r.Sampled, r.Repeated)
 	for i := range r.Across {
 		p.Matrices = append(p.Matrices, across(&r.Across[i]))
 	}

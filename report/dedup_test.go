@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/passage"
 	"github.com/alike-dev/alike/text"
 )
 
@@ -26,6 +27,7 @@ func TestThePageOfARemovalEscapesWhatTheCorpusHolds(t *testing.T) {
 	r.Similarities[45] = 1
 	r.Sizes = []dedup.ReportSizes{{Least: 2, Most: 3, Clusters: 1}}
 	r.Summary.Within = &dedup.Within{Field: evil, Values: []dedup.ValueCounts{{Value: "rare", Documents: 1}, {Value: evil, Documents: 3, Removed: 1}}}
+	r.Repeated, r.Sampled = []passage.Repeated{{Text: []byte(evil + "\xff"), Tokens: 9, Texts: 4321}}, 5678
 	r.Suspicious = []dedup.ReportSuspect{
 		{Size: 2, Members: []dedup.ReportMember{{Name: evil}, {Name: "b", Similarity: 0.91}}, Least: dedup.ReportExample{Removed: evil, Kept: "b", Similarity: 0.91, RemovedText: []byte("one two three four " + evil), KeptText: []byte("one two three four five")}},
 		{Size: 3, Members: []dedup.ReportMember{{Name: evil}, {Name: evil, Similarity: 1}}},
@@ -42,7 +44,7 @@ func TestThePageOfARemovalEscapesWhatTheCorpusHolds(t *testing.T) {
 			t.Errorf("the page has %q", never)
 		}
 	}
-	for _, want := range []string{"1 of 4 documents removed (25.0 %)", "0.910000", "0.90 to 0.92: 1", "one two three four", "<mark>", ".jsonl", "all copies", "and 1 others", "33.3 %"} {
+	for _, want := range []string{"1 of 4 documents removed (25.0 %)", "0.910000", "0.90 to 0.92: 1", "one two three four", "<mark>", ".jsonl", "all copies", "and 1 others", "33.3 %", "4,321", "In 5,678 kept documents", "stand in at least 28:"} {
 		if !strings.Contains(html, want) {
 			t.Errorf("the page has no %q", want)
 		}

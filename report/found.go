@@ -29,6 +29,9 @@ type Found struct {
 	shown    []*foundCluster
 	texts    map[uint32][]byte // of documents that are shown; nil: not described yet
 	excerpts map[uint32]string // of those of the sample; "": not described yet
+	// apart has texts of documents of clusters apart, in which repeated passages are looked for, apartSize bytes in all.
+	apart     map[uint32][]byte
+	apartSize int
 }
 
 // FoundOf says what a list is of.
@@ -39,6 +42,7 @@ type FoundOf struct {
 	Two      bool   // A and B are of two collections, in which the same name means two documents
 	Of       string // the word for several documents
 	By       string // field by whose values documents are grouped; "": none
+	Texts    bool   // documents have texts, in which passages are looked for that many have
 	Header   []string
 	Directed bool // a pair may be listed in both orders
 }
@@ -74,12 +78,17 @@ const (
 	shownName     = 120 // characters
 	shownText     = 160 // characters of a text of the sample
 	shownGroups   = 12
+	shownPassage  = 400 // characters of a passage that many texts have
 	mostLevels    = 200
+	mostApart     = 1000    // texts in which repeated passages are looked for
+	apartBytes    = 1 << 20 // of these
+	apartText     = 64 << 10
+	mostCommon    = 12
 )
 
 // NewFound returns an empty list.
 func NewFound(of FoundOf) *Found {
-	f := &Found{of: of, texts: map[uint32][]byte{}, excerpts: map[uint32]string{}}
+	f := &Found{of: of, texts: map[uint32][]byte{}, excerpts: map[uint32]string{}, apart: map[uint32][]byte{}}
 	for side := range f.numbers {
 		f.numbers[side] = map[string]uint32{}
 	}
@@ -134,6 +143,11 @@ func (f *Found) Settle() {
 	f.shown = f.all[:min(len(f.all), shownClusters)]
 	for _, c := range f.shown {
 		f.texts[c.weakest.a], f.texts[c.weakest.b] = nil, nil
+	}
+	if f.of.Texts {
+		for _, c := range drawn(f.all) {
+			f.apart[c.members[0]] = nil
+		}
 	}
 	for _, p := range f.sample {
 		f.excerpts[p.a], f.excerpts[p.b] = "", ""
@@ -303,6 +317,32 @@ func clustersOf(docs []foundDoc, edges []foundPair, two bool) []*foundCluster {
 	return all
 }
 
+// drawn returns up to mostApart clusters, drawn by a hash.
+func drawn(all []*foundCluster) []*foundCluster {
+	order := func(c *foundCluster) uint64 { return hashing.Mix(uint64(c.members[0])) }
+	all = slices.SortedFunc(slices.Values(all), func(x, y *foundCluster) int { return cmp.Compare(order(x), order(y)) })
+	return all[:min(len(all), mostApart)]
+}
+
+// sampleText keeps the text of a document in which repeated passages are looked for. Where they become too many, those
+// with the largest hashes go.
+func (f *Found) sampleText(doc uint32, text []byte) {
+	f.apart[doc] = slices.Clone(text[:min(len(text), apartText)])
+	for f.apartSize += len(f.apart[doc]); f.apartSize > apartBytes; {
+		last := doc
+		for other := range f.apart {
+			if f.apart[other] != nil && hashing.Mix(uint64(other)) > hashing.Mix(uint64(last)) {
+				last = other
+			}
+		}
+		f.apartSize -= len(f.apart[last])
+		f.apart[last] = nil
+		if last == doc {
+			return
+		}
+	}
+}
+
 // grouping are groups of documents, by what they have in common.
 type grouping struct {
 	numbers map[string]int32
@@ -333,7 +373,8 @@ func (f *Found) Find(b bool, name []byte) (doc uint32, text, ok bool) {
 	}
 	_, whole := f.texts[doc]
 	_, begins := f.excerpts[doc]
-	return doc, whole || begins, true
+	_, apart := f.apart[doc]
+	return doc, whole || begins || apart, true
 }
 
 // Describe says where a document stands, the value of the field of FoundOf.By, and its text, if that is wanted.
@@ -345,6 +386,9 @@ func (f *Found) Describe(doc uint32, source string, by, text []byte) {
 	}
 	if _, shown := f.texts[doc]; shown && text != nil {
 		f.texts[doc] = slices.Clone(text[:min(len(text), mostLooked)])
+	}
+	if _, apart := f.apart[doc]; apart && text != nil {
+		f.sampleText(doc, text)
 	}
 	if _, begins := f.excerpts[doc]; begins {
 		f.excerpts[doc] = cut(string(text[:min(len(text), utf8.UTFMax*(shownText+1))]), shownText)

@@ -104,7 +104,7 @@ func TestAChainIsMoreSuspiciousThanAGroupInWhichAllAreAlike(t *testing.T) {
 }
 
 func TestThePageOfPairsEscapesWhatTheListHoldsAndStaysSmall(t *testing.T) {
-	f := NewFound(FoundOf{Title: "of similar documents", Value: "similarity", Of: "documents", By: evil, Header: []string{"a", "b", "match"}})
+	f := NewFound(FoundOf{Title: "of similar documents", Value: "similarity", Of: "documents", By: evil, Texts: true, Header: []string{"a", "b", "match"}})
 	long := strings.Repeat(evil, 30)
 	name := func(i int) []byte { return fmt.Appendf(nil, "%s%d%s\xff", evil, i, long) }
 	for i := range 5000 {
@@ -123,6 +123,9 @@ func TestThePageOfPairsEscapesWhatTheListHoldsAndStaysSmall(t *testing.T) {
 		}
 	}
 	html := foundHTMLOf(t, f)
+	if !strings.Contains(html, "Passages that many documents have") {
+		t.Error("the page has no passage of many documents")
+	}
 	if len(html) > 5<<20 {
 		t.Errorf("the page has %d bytes", len(html))
 	}
@@ -135,6 +138,46 @@ func TestThePageOfPairsEscapesWhatTheListHoldsAndStaysSmall(t *testing.T) {
 	}
 	if again := foundHTMLOf(t, f); again != foundHTMLOf(t, f) {
 		t.Error("the page is another one when it is written again")
+	}
+}
+
+// Members of one cluster share whole texts: only what clusters share is frequent.
+func TestThePageShowsPassagesThatClustersShare(t *testing.T) {
+	f := NewFound(FoundOf{Texts: true})
+	name := func(cluster, member int) []byte { return fmt.Append(nil, cluster, "-", member) }
+	const clusters, members = 1500, 4
+	for c := range clusters {
+		for m := range members - 1 {
+			f.Add(name(c, m), name(c, m+1), 0.9, true)
+		}
+	}
+	f.Settle()
+	own := func(c int) (text string) {
+		for i := range 2000 / 8 {
+			text += fmt.Sprintf("w%dx%d ", c, i)
+		}
+		return text
+	}
+	for c := range clusters {
+		for m := range members {
+			doc, wanted, _ := f.Find(false, name(c, m))
+			if wanted {
+				f.Describe(doc, "one file", nil, []byte(own(c)+[]string{"all rights are reserved by the owners of this paper", "nothing of the kind"}[c%2]))
+			}
+		}
+	}
+	kept, size := 0, 0
+	for _, text := range f.apart {
+		if size += len(text); text != nil {
+			kept++
+		}
+	}
+	c, err := f.common()
+	if err != nil || kept < 300 || size > apartBytes || int64(kept) != c.Sampled {
+		t.Fatalf("%d texts of %d bytes, error %v", kept, size, err)
+	}
+	if len(c.Passages) != 1 || c.Passages[0].Text != "all rights are reserved by the owners of this paper" || c.Passages[0].Texts < c.Sampled/3 {
+		t.Errorf("of %d texts: %+v", c.Sampled, c.Passages)
 	}
 }
 

@@ -1,20 +1,18 @@
 package report
 
 import (
-	"crypto/sha256"
 	_ "embed"
-	"encoding/base64"
 	"fmt"
 	"html/template"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
 
-	"github.com/dustin/go-humanize"
-
+	"github.com/alike-dev/alike/passage"
 	"github.com/alike-dev/alike/text"
 )
 
@@ -30,18 +28,8 @@ var foundJS string
 var plotStyle string
 
 var foundPage = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("found").Funcs(scripted(foundJS)).Parse(foundHTML + matrixHTML))
+	return parsed("found", scripted(foundJS), foundHTML)
 })
-
-// scripted are the functions of a page whose policy lets only the given script run.
-func scripted(script string) template.FuncMap {
-	sum := sha256.Sum256([]byte(script))
-	return template.FuncMap{
-		"comma": humanize.Comma, "share": share, "style": func() template.CSS { return template.CSS(sharedStyle + plotStyle) },
-		"script":     func() template.JS { return template.JS(script) },
-		"scriptHash": func() string { return "sha256-" + base64.StdEncoding.EncodeToString(sum[:]) },
-	}
-}
 
 // foundData is the data of the template.
 type foundData struct {
@@ -55,6 +43,7 @@ type foundData struct {
 	Data                                foundScript
 	Shown                               []shownCluster
 	Sampled, Considered                 bool // not all pairs are shown; some were not listed
+	Common                              common
 	Matrices                            []matrix
 }
 
@@ -92,9 +81,6 @@ type shownCluster struct {
 }
 
 type shownMember struct{ Name, Group string }
-
-//go:embed matrix.html
-var matrixHTML string
 
 // matrix counts pairs, or removed documents, by the groups of their documents.
 type matrix struct {
@@ -145,6 +131,9 @@ func (f *Found) data() (*foundData, error) {
 		return nil, err
 	}
 	if d.Shown, err = f.showClusters(); err != nil {
+		return nil, err
+	}
+	if d.Common, err = f.common(); err != nil {
 		return nil, err
 	}
 	for by, of := range []string{"source", f.of.By} {
@@ -205,6 +194,21 @@ func (f *Found) showClusters() (all []shownCluster, err error) {
 		all = append(all, s)
 	}
 	return all, nil
+}
+
+// common finds what the sampled documents of clusters apart have in common.
+func (f *Found) common() (common, error) {
+	words, err := text.New(text.Options{})
+	if err != nil {
+		return common{}, err
+	}
+	var texts [][]byte
+	for _, doc := range slices.Sorted(maps.Keys(f.apart)) {
+		if f.apart[doc] != nil {
+			texts = append(texts, f.apart[doc])
+		}
+	}
+	return newCommon("documents, one of a cluster", len(texts), passage.Common(words, texts, passage.Often(len(texts)), mostCommon)), nil
 }
 
 // groupOf names the groups that a document is in, as far as there are several.

@@ -29,7 +29,7 @@ var pairsJS string
 
 // pairsPage is parsed when a page is written: most runs of a program write none.
 var pairsPage = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("pairs").Funcs(scripted(pairsJS)).Parse(pairsHTML))
+	return parsed("pairs", scripted(pairsJS), pairsHTML)
 })
 
 // Limits of what is shown of a pair, so that a page stays small whatever the tables hold.

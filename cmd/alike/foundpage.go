@@ -41,7 +41,7 @@ func (f *foundFlags) begin(c *alike.Config, m measure.Measure, two bool) {
 		return
 	}
 	of := report.FoundOf{
-		Title: "of similar documents", Decided: "Pairs are listed from the threshold of the run on.", Value: "similarity", Of: "documents",
+		Title: "of similar documents", Decided: "Pairs are listed from the threshold of the run on.", Value: "similarity", Of: "documents", Texts: true,
 		Two: two, By: f.by, Header: labelNames(true), Directed: m == measure.Containment,
 	}
 	switch d := c.Decide.(type) {

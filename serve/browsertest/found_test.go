@@ -17,6 +17,7 @@ import (
 
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/linkage"
+	"github.com/alike-dev/alike/passage"
 	"github.com/alike-dev/alike/report"
 )
 
@@ -44,7 +45,7 @@ func written(t *testing.T, write func(io.Writer) error) (address string, size in
 // listed has pairs whose names, sources, fields and texts are markup.
 func listed(t *testing.T) *report.Found {
 	f := report.NewFound(report.FoundOf{
-		Title: "of similar documents", Decided: "Pairs are listed from a similarity of 0.5 on.", Value: "similarity", Of: "documents", By: "language",
+		Title: "of similar documents", Decided: "Pairs are listed from a similarity of 0.5 on.", Value: "similarity", Of: "documents", By: "language", Texts: true,
 		Header: []string{"a", "b", "match"},
 	})
 	hostile := markup(t)
@@ -69,8 +70,10 @@ func listed(t *testing.T) *report.Found {
 func removed(t *testing.T) func(io.Writer) error {
 	r := &dedup.Report{Summary: dedup.Summary{Read: 900, Kept: 700, Removed: 200, Clusters: 150, Threshold: 0.8, CandidateMethod: "lsh", Bands: 16, Rows: 6}, Recall: []float64{0, 0.5, 1}}
 	r.Similarities[45], r.Copies, r.Sizes = 150, 50, []dedup.ReportSizes{{Least: 2, Most: 3, Clusters: 150}}
+	r.Sampled = 500
 	for some := range slices.Chunk(markup(t), 10) {
 		h := some[0]
+		r.Repeated = append(r.Repeated, passage.Repeated{Text: []byte("All rights are reserved by " + h), Tokens: 12, Texts: 30})
 		e := dedup.ReportExample{Removed: h, Kept: some[len(some)-1], Similarity: 0.9, RemovedText: []byte("The school stays closed. Old " + h), KeptText: []byte("The school stays closed. New " + h)}
 		c := dedup.ReportSuspect{Size: 20, Least: e}
 		for _, name := range some {

@@ -15,6 +15,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/passage"
 )
 
 // Limits that keep a report small whatever the corpus is.
@@ -32,14 +33,16 @@ const Bins = 50
 // Overview is the outcome of a run. It is the same for any number of threads and any amount of
 // memory.
 type Overview struct {
-	Copies       int64       // removed with a similarity of 1 by their digests
-	Similarities [Bins]int64 // of the other removed documents to the kept ones; the last part includes 1
-	Sizes        []Sizes     // of the clusters, ascending
-	Suspicious   []Suspect   // the largest and those of the least similar Examples; by the similarity of Least, ascending
-	Examples     []Example   // by similarity, ascending
-	Inputs       []Input     // with records, those from which most records were removed first
-	OtherInputs  int         // with records, not listed in Inputs
-	Across       []Across    // by files, if they are several, and by Options.By
+	Copies       int64              // removed with a similarity of 1 by their digests
+	Similarities [Bins]int64        // of the other removed documents to the kept ones; the last part includes 1
+	Sizes        []Sizes            // of the clusters, ascending
+	Suspicious   []Suspect          // the largest and those of the least similar Examples; by the similarity of Least, ascending
+	Examples     []Example          // by similarity, ascending
+	Inputs       []Input            // with records, those from which most records were removed first
+	OtherInputs  int                // with records, not listed in Inputs
+	Repeated     []passage.Repeated // passages of most kept documents of a sample, those with the most tokens over all first
+	Sampled      int                // documents of the sample
+	Across       []Across           // by files, if they are several, and by Options.By
 }
 
 // Sizes counts the clusters of Least to Most members.
