@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/alike-dev/alike/corpus"
@@ -47,25 +48,56 @@ func DescribeRecords(ctx context.Context, f *report.Found, table, id string, b b
 	if err != nil {
 		return err
 	}
+	return describeRows(ctx, f, described{table, "", columns, idColumn, b}, o, by)
+}
+
+// DescribeEntities is DescribeRecords for the tables of FindEntities, of which some have a column id.
+func DescribeEntities(ctx context.Context, f *report.Found, tables []string, id string, o corpus.Options, by string) error {
+	for _, table := range tables {
+		columns, idColumn, err := linkage.Columns(ctx, table, "", o)
+		if err == nil && (id == corpus.NoID || slices.Contains(columns, id)) {
+			columns, idColumn, err = linkage.Columns(ctx, table, id, o)
+		}
+		if err == nil {
+			err = describeRows(ctx, f, described{table, table + ":", columns, idColumn, false}, o, by)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// described is a table whose rows are described.
+type described struct {
+	table   string
+	prefix  string // of the names of its records
+	columns []string
+	id      string
+	b       bool
+}
+
+func describeRows(ctx context.Context, f *report.Found, d described, o corpus.Options, by string) error {
+	columns := d.columns
 	o.Visit, o.NoText, o.IDField, o.Fields = nil, true, corpus.NoID, columns
 	at, group := -1, -1
 	for i, c := range columns {
-		if c == idColumn {
+		if c == d.id {
 			at = i
 		}
 		if c == by {
 			group = i
 		}
 	}
-	return eachRead(ctx, []string{table}, o, func(s corpus.Source, r *corpus.Record, _, n int64) {
-		var name []byte
-		if at >= 0 {
-			name = r.Fields[at]
+	name := []byte(d.prefix)
+	return eachRead(ctx, []string{d.table}, o, func(s corpus.Source, r *corpus.Record, _, n int64) {
+		if name = name[:len(d.prefix)]; at >= 0 {
+			name = append(name, r.Fields[at]...)
 		}
-		if len(name) == 0 {
-			name = strconv.AppendInt(nil, n, 10)
+		if len(name) == len(d.prefix) {
+			name = strconv.AppendInt(name, n, 10)
 		}
-		doc, wanted, ok := f.Find(b, name)
+		doc, wanted, ok := f.Find(d.b, name)
 		if !ok {
 			return
 		}

@@ -76,6 +76,7 @@ func (f *entityFlags) add(cmd *cobra.Command) {
 	addVerdicts(flags, &f.verdicts, "")
 	flags.StringVar(&f.save, "save-config", "", "write the choices made, with the model for alike match, to this JSON `file`")
 	flags.BoolVar(&f.explain, "explain", false, "print how much each column says to standard error")
+	f.found.add(flags)
 	flags.BoolVar(&f.verbose, "verbose", false, "print how candidates were found, and at what cost, to standard error")
 	flags.BoolVar(&f.json, "json", false, "JSON on standard output")
 	flags.BoolVar(&f.quiet, "quiet", false, "nothing on standard error but errors")
@@ -84,6 +85,7 @@ func (f *entityFlags) add(cmd *cobra.Command) {
 }
 
 func (f *entityFlags) run(cmd *cobra.Command, args []string) (err error) {
+	f.found.tables = args
 	c, err := f.joinConfig(cmd, args[:1])
 	if err != nil {
 		return err

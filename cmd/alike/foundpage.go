@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 
@@ -17,6 +18,7 @@ import (
 // foundFlags are about the page of a list of pairs.
 type foundFlags struct {
 	page, by string
+	tables   []string // of entities
 
 	found *report.Found
 	file  outputFile
@@ -126,12 +128,21 @@ func (f *foundFlags) records(cmd *cobra.Command, c alike.JoinConfig, r *alike.Jo
 		}
 	}
 	found.Settle()
-	err := alike.DescribeRecords(cmd.Context(), found, c.Left, c.LeftID, false, c.Corpus, f.by)
-	if err == nil && c.Right != "" {
-		err = alike.DescribeRecords(cmd.Context(), found, c.Right, c.RightID, true, c.Corpus, f.by)
-	}
+	err := f.describe(cmd.Context(), found, &c)
 	if err == nil {
 		err = writeOutput(cmd, f.page, func(w io.Writer) error { return found.Write(w) })
 	}
 	return f.told(err)
+}
+
+// describe reads the tables again.
+func (f *foundFlags) describe(ctx context.Context, found *report.Found, c *alike.JoinConfig) error {
+	if f.tables != nil {
+		return alike.DescribeEntities(ctx, found, f.tables, c.LeftID, c.Corpus, f.by)
+	}
+	err := alike.DescribeRecords(ctx, found, c.Left, c.LeftID, false, c.Corpus, f.by)
+	if err == nil && c.Right != "" {
+		err = alike.DescribeRecords(ctx, found, c.Right, c.RightID, true, c.Corpus, f.by)
+	}
+	return err
 }
