@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -16,7 +17,13 @@ import (
 type cluster struct {
 	*api
 	dir   string
-	parts []*exec.Cmd
+	parts []part
+}
+
+// part is a process of the cluster.
+type part struct {
+	name string
+	*exec.Cmd
 }
 
 // freePort returns a port that nobody listens on.
@@ -96,9 +103,12 @@ func startCluster(ctx context.Context, program, dir string) (c *cluster, err err
 	return c, nil
 }
 
-// start starts a part, whose log is a file in the folder.
-func (c *cluster) start(program string, args []string) error {
-	log, err := os.Create(filepath.Join(c.dir, args[0]+".log"))
+// start starts a part of Kubernetes, which the first argument names.
+func (c *cluster) start(program string, args []string) error { return c.run(args[0], program, args...) }
+
+// run starts a part, whose log is a file in the folder.
+func (c *cluster) run(name, program string, args ...string) error {
+	log, err := os.OpenFile(filepath.Join(c.dir, name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
@@ -108,8 +118,19 @@ func (c *cluster) start(program string, args []string) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	c.parts = append(c.parts, cmd)
+	c.parts = append(c.parts, part{name, cmd})
 	return nil
+}
+
+// kill kills a part.
+func (c *cluster) kill(name string) {
+	c.parts = slices.DeleteFunc(c.parts, func(p part) bool {
+		if p.name == name {
+			_ = p.Process.Kill()
+			_ = p.Wait()
+		}
+		return p.name == name
+	})
 }
 
 // ready waits until the API server is ready and has made what it makes itself.

@@ -118,17 +118,21 @@ func newScene(t *testing.T, ctx context.Context) *scene {
 	return s
 }
 
-// installChart installs the chart, and holds the server to refusing what is misspelt.
-func (s *scene) installChart(ctx context.Context) {
-	volume := filepath.Join(s.dir, "volume")
-	s.must(os.Mkdir(volume, 0o700))
+// addVolume makes a volume that a claim may take.
+func (s *scene) addVolume(ctx context.Context, name string) {
+	folder := filepath.Join(s.dir, name)
+	s.must(os.Mkdir(folder, 0o700))
 	s.must(s.post(ctx, "/api/v1/persistentvolumes", core.PersistentVolume{
-		ObjectMeta: meta.ObjectMeta{Name: "volume"},
+		ObjectMeta: meta.ObjectMeta{Name: name},
 		Spec: core.PersistentVolumeSpec{
 			Capacity: core.ResourceList{"storage": resource.MustParse("20Gi")}, AccessModes: []core.PersistentVolumeAccessMode{core.ReadWriteOnce},
-			PersistentVolumeSource: core.PersistentVolumeSource{HostPath: &core.HostPathVolumeSource{Path: volume}},
+			PersistentVolumeSource: core.PersistentVolumeSource{HostPath: &core.HostPathVolumeSource{Path: folder}},
 		},
 	}))
+}
+
+// installChart installs the chart, holds the server to refusing what is misspelt, and waits for so many pods.
+func (s *scene) installChart(ctx context.Context, values string, stateless, collections int) {
 	s.must(s.post(ctx, groups["Secret"], core.Secret{ObjectMeta: meta.ObjectMeta{Name: "keys"}, StringData: map[string]string{
 		"stateless": readToken + " read *\n", "collections": writeToken + " admin *\n", "metrics": readToken,
 	}}))
@@ -140,21 +144,25 @@ func (s *scene) installChart(ctx context.Context) {
 	s.must(err)
 	// The kinds of the Prometheus operator are there a moment after they were made.
 	s.must(until(ctx, time.Minute, "the chart is taken", func() error { return s.taken(ctx, all) }))
-	wrong := 0
+	wrong, specs := 0, 0
 	for _, m := range all {
+		if !strings.Contains(string(m.content), "spec:\n") { // the dashboard
+			continue
+		}
+		specs++
 		m.content = []byte(strings.Replace(string(m.content), "spec:\n", "spec:\n  misspelt: 1\n", 1))
 		if err := s.apply(ctx, m.path, m.content, true); err != nil && strings.Contains(err.Error(), "misspelt") {
 			wrong++
 		}
 	}
-	if wrong != len(all)-1 { // the dashboard has no spec
-		s.Errorf("%d of %d objects are refused when they are misspelt", wrong, len(all))
+	if wrong != specs {
+		s.Errorf("%d of %d objects are refused when they are misspelt", wrong, specs)
 	}
 	_, err = s.helm(ctx, "install", release, chartFolder, "--values", s.values)
 	s.must(err)
 	s.say("helm install: %d objects of the chart taken with fieldValidation=Strict, %d refused with a misspelt field", len(all), wrong)
-	s.must(until(ctx, 3*time.Minute, "pods are ready", func() error { return s.areReady(2, 1) }))
-	s.say("2 stateless pods and 1 of collections are ready")
+	s.must(until(ctx, 3*time.Minute, "pods are ready", func() error { return s.areReady(stateless, collections) }))
+	s.say("%d stateless pods and %d of collections are ready", stateless, collections)
 }
 
 func (s *scene) areReady(stateless, collections int) error {
@@ -164,11 +172,16 @@ func (s *scene) areReady(stateless, collections int) error {
 	return nil
 }
 
-// limit sets how many pods the autoscaler may have, and waits until there are as many as it says, unless ready is 0.
-func (s *scene) limit(ctx context.Context, least, most, ready int) {
-	s.must(s.patch(ctx, pathOf("HorizontalPodAutoscaler", statelessName), map[string]any{"spec": map[string]int{"minReplicas": least, "maxReplicas": most}}))
+// limit sets how many pods an autoscaler may have, and waits until there are as many as it says, unless ready is 0.
+func (s *scene) limit(ctx context.Context, p *proxy, least, most, ready int) {
+	s.must(s.patch(ctx, pathOf("HorizontalPodAutoscaler", p.service), map[string]any{"spec": map[string]int{"minReplicas": least, "maxReplicas": most}}))
 	if ready > 0 {
-		s.must(until(ctx, 2*time.Minute, fmt.Sprintf("%d pods", ready), func() error { return s.areReady(ready, 1) }))
+		s.must(until(ctx, 2*time.Minute, fmt.Sprintf("%d pods", ready), func() error {
+			if n := p.ready(); n != ready {
+				return fmt.Errorf("%d endpoints are ready", n)
+			}
+			return nil
+		}))
 	}
 }
 
@@ -225,16 +238,23 @@ func (s *scene) cordon(ctx context.Context, node string, is bool) {
 	s.must(s.patch(ctx, "/api/v1/nodes/"+node, map[string]any{"spec": map[string]bool{"unschedulable": is}}))
 }
 
-func TestCluster(t *testing.T) {
+// limited returns a context for a test that starts a cluster, unless nobody asked for it.
+func limited(t *testing.T) context.Context {
 	if os.Getenv("KUBETEST_PARTS") == "" {
 		t.Skip("starts a cluster, as root and for ten minutes: run.sh asks for it")
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
-	defer cancel()
+	t.Cleanup(cancel)
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM) // what runs is ended first
-	defer stop()
+	t.Cleanup(stop)
+	return ctx
+}
+
+func TestCluster(t *testing.T) {
+	ctx := limited(t)
 	s := newScene(t, ctx)
-	s.installChart(ctx)
+	s.addVolume(ctx, "volume")
+	s.installChart(ctx, values, 2, 1)
 	s.podsAddUp(ctx)
 	s.loadScales(ctx)
 	s.collectionsMove(ctx)

@@ -45,6 +45,14 @@ func (w *writer) ask(ctx context.Context, method, path string, body any) (status
 	return got.StatusCode, string(out), err
 }
 
+// asked is an error unless a request was answered well, by an answer that has some text.
+func asked(status int, answer string, err error, has string) error {
+	if err == nil && (status != http.StatusOK || !strings.Contains(answer, has)) {
+		err = fmt.Errorf("%d: %.200s", status, answer)
+	}
+	return err
+}
+
 // randomText returns a text that no other is like.
 func randomText(seed uint64) string {
 	r := rand.New(rand.NewPCG(seed, 7))
@@ -81,13 +89,23 @@ func (w *writer) run(ctx context.Context, wrong func(format string, args ...any)
 
 // lost returns the acknowledged documents that are not there any more.
 func (w *writer) lost(ctx context.Context) (lost []string) {
+	var mu sync.Mutex
+	var group sync.WaitGroup
+	turns := make(chan struct{}, clients)
 	w.texts.Range(func(id, text any) bool {
-		status, answer, err := w.ask(ctx, http.MethodGet, "/documents/"+id.(string), nil)
-		if err != nil || status != http.StatusOK || !strings.Contains(answer, text.(string)) {
-			lost = append(lost, fmt.Sprintf("%s: %d %s %v", id, status, answer, err))
-		}
+		turns <- struct{}{}
+		group.Go(func() {
+			defer func() { <-turns }()
+			status, answer, err := w.ask(ctx, http.MethodGet, "/documents/"+id.(string), nil)
+			if err != nil || status != http.StatusOK || !strings.Contains(answer, text.(string)) {
+				mu.Lock()
+				defer mu.Unlock()
+				lost = append(lost, fmt.Sprintf("%s: %d %s %v", id, status, answer, err))
+			}
+		})
 		return true
 	})
+	group.Wait()
 	return lost
 }
 

@@ -157,18 +157,17 @@ func (c *container) run(args ...string) error {
 
 // network makes a namespace with an interface of an address, which this machine reaches and which reaches nothing else.
 func network(name, address string) error {
-	const host = "10.231.0.1"
 	outer := "k" + name
 	for _, args := range [][]string{
 		{"netns", "add", name},
 		{"link", "add", outer, "type", "veth", "peer", "name", "eth0", "netns", name},
-		{"addr", "add", host + "/32", "dev", outer},
+		{"addr", "add", podsHost + "/32", "dev", outer},
 		{"link", "set", outer, "up"},
 		{"-n", name, "addr", "add", address + "/32", "dev", "eth0"},
 		{"-n", name, "link", "set", "lo", "up"},
 		{"-n", name, "link", "set", "eth0", "up"},
-		{"-n", name, "route", "add", host, "dev", "eth0"},
-		{"route", "add", address, "dev", outer, "src", host},
+		{"-n", name, "route", "add", podsHost, "dev", "eth0"},
+		{"route", "add", address, "dev", outer, "src", podsHost},
 	} {
 		if out, err := exec.Command("ip", args...).CombinedOutput(); err != nil {
 			return fmt.Errorf("ip %s: %w: %s", strings.Join(args, " "), err, out)

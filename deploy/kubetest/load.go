@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -21,23 +22,37 @@ type answer struct {
 	err  error
 }
 
+// seen is how requests ended. Any number of goroutines use it.
+type seen struct {
+	mu      sync.Mutex
+	answers []answer
+}
+
+// observe asks, and notes how that ended.
+func (s *seen) observe(ask func() error) {
+	begun := time.Now()
+	err := ask()
+	took := time.Since(begun)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answers = append(s.answers, answer{begun.Add(took), took, err})
+}
+
 // A load asks for fingerprints by a number of clients, each of which asks again when it has its answer.
 type load struct {
 	url, token string
 	bodies     [][]byte
 	client     *http.Client
-
-	mu      sync.Mutex
-	first   map[int]string // the first answer to each body: all others must be the same
-	answers []answer
-	sent    int
+	first      sync.Map // by the number of a body, the first answer to it: all others must be the same
+	sent       atomic.Int64
+	seen
 }
 
 // textBytes is how long a text is: it takes some milliseconds of a processor.
 const textBytes = 64 << 10
 
 func newLoad(url, token string) (*load, error) {
-	l := &load{url: url, token: token, first: map[int]string{}}
+	l := &load{url: url, token: token}
 	l.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256}, Timeout: time.Minute}
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range 32 {
@@ -71,23 +86,17 @@ func (l *load) run(ctx context.Context, clients int, pause time.Duration) {
 }
 
 func (l *load) ask(i int) {
-	l.mu.Lock()
-	l.sent++
-	l.mu.Unlock()
-	begun := time.Now()
-	text, err := l.send(i)
-	took := time.Since(begun)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if err == nil {
-		if l.first[i] == "" {
-			l.first[i] = text
+	l.sent.Add(1)
+	l.observe(func() error {
+		text, err := l.send(i)
+		if err != nil {
+			return err
 		}
-		if l.first[i] != text || !strings.Contains(text, `"signature"`) {
-			err = fmt.Errorf("another answer: %.100q", text)
+		if first, _ := l.first.LoadOrStore(i, text); first != text || !strings.Contains(text, `"signature"`) {
+			return fmt.Errorf("another answer: %.100q", text)
 		}
-	}
-	l.answers = append(l.answers, answer{begun.Add(took), took, err})
+		return nil
+	})
 }
 
 func (l *load) send(i int) (string, error) {
@@ -122,11 +131,11 @@ func (f figure) String() string {
 }
 
 // between returns what was seen between two times.
-func (l *load) between(from, to time.Time) (f figure) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (s *seen) between(from, to time.Time) (f figure) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	var took []time.Duration
-	for _, a := range l.answers {
+	for _, a := range s.answers {
 		if a.at.Before(from) || !a.at.Before(to) {
 			continue
 		}

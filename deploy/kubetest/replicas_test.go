@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// replicaValues are of replicas of a tenth of a processor each, and a hasty autoscaler.
+// replicaValues are of replicas of a twentieth of a processor each, and a hasty autoscaler.
 const replicaValues = `
 tokens: {secret: keys}
 drainSeconds: 3
@@ -24,7 +24,7 @@ collections:
     behavior:
       scaleUp: {stabilizationWindowSeconds: 0, policies: [{type: Percent, value: 100, periodSeconds: 5}]}
       scaleDown: {stabilizationWindowSeconds: 10, policies: [{type: Percent, value: 100, periodSeconds: 5}]}
-  resources: {requests: {cpu: 100m, memory: 64Mi}, limits: {cpu: 100m}}
+  resources: {requests: {cpu: 50m, memory: 64Mi}, limits: {cpu: 50m}}
 `
 
 // TestReplicas has replicas of one log come and go, be replaced, moved and cut from the log's leader, while documents
@@ -52,6 +52,9 @@ func TestReplicas(t *testing.T) {
 	}
 }
 
+// many clients keep four replicas busy, of which each waits for most of a tenth of a second when its quota is used up.
+const many = 48
+
 // replicasAddUp measures checks and searches a second of 1, 2 and 4 replicas of equal quota.
 func (s *scene) replicasAddUp(ctx context.Context, a *asker) {
 	for _, what := range []struct {
@@ -63,13 +66,13 @@ func (s *scene) replicasAddUp(ctx context.Context, a *asker) {
 			s.limit(ctx, s.collections, pods, pods, pods)
 			during, stop := context.WithTimeout(ctx, settle+span)
 			begun := time.Now()
-			a.run(during, clients, 0, what.ask)
+			a.run(during, many, 0, what.ask)
 			stop()
 			f := a.between(begun.Add(settle), begun.Add(settle+span))
 			if pods == 1 {
 				one = f.second
 			}
-			s.say("%s, %d replicas of 0.1 processors: %v, %.2f times one", what.name, pods, f, f.second/one)
+			s.say("%s, %d replicas of 0.05 processors: %v, %.2f times one", what.name, pods, f, f.second/one)
 			if f.failed > 0 {
 				s.Errorf("%d requests failed: %v", f.failed, f.fault)
 			}
@@ -129,6 +132,9 @@ func (s *scene) replicasMove(ctx context.Context, a *asker, log *natsServers) {
 	}
 	whole := a.between(begun, time.Now())
 	s.say("of %d requests in all %d were answered, %d failed", whole.answers, whole.answers-whole.failed, whole.failed)
+	if whole.failed > 0 {
+		s.Errorf("the first that failed: %v", whole.fault)
+	}
 }
 
 // An asker checks and searches documents by a number of clients. No request is sent twice: what fails is seen.

@@ -24,7 +24,7 @@ const (
 func (s *scene) podsAddUp(ctx context.Context) {
 	var one float64
 	for _, pods := range []int{1, 2, 4} {
-		s.limit(ctx, pods, pods, pods)
+		s.limit(ctx, s.stateless, pods, pods, pods)
 		l, err := newLoad(s.statelessURL, readToken)
 		s.must(err)
 		during, stop := context.WithTimeout(ctx, settle+span)
@@ -44,8 +44,8 @@ func (s *scene) podsAddUp(ctx context.Context) {
 
 // loadScales has load come, pods be replaced and moved under it, and load go.
 func (s *scene) loadScales(ctx context.Context) {
-	s.limit(ctx, 2, 2, 2)
-	s.limit(ctx, 2, 6, 0)
+	s.limit(ctx, s.stateless, 2, 2, 2)
+	s.limit(ctx, s.stateless, 2, 6, 0)
 	l, err := newLoad(s.statelessURL, readToken)
 	s.must(err)
 	before := len(s.rescales(ctx))
@@ -79,8 +79,8 @@ func (s *scene) loadScales(ctx context.Context) {
 		s.say("autoscaler: %s", message)
 	}
 
-	s.during(l, "helm upgrade", func() { s.roll(ctx) })
-	s.during(l, "node-a drained", func() {
+	s.during(&l.seen, "helm upgrade", func() { s.roll(ctx, "stateless") })
+	s.during(&l.seen, "node-a drained", func() {
 		moved := s.drain(ctx, "node-a", "stateless")
 		s.must(until(ctx, time.Minute, "pods are back", func() error { return s.areReady(6, 1) }))
 		s.say("%d pods moved to node-b", moved)
@@ -96,7 +96,7 @@ func (s *scene) loadScales(ctx context.Context) {
 	light, end := context.WithCancel(ctx)
 	defer end()
 	group.Go(func() { l.run(light, 2, 100*time.Millisecond) })
-	s.during(l, "back to 2 pods", func() {
+	s.during(&l.seen, "back to 2 pods", func() {
 		s.must(until(ctx, 4*time.Minute, "the autoscaler has removed pods", func() error {
 			if n := len(s.podsOn(ctx, "", "stateless")); n != 2 {
 				return fmt.Errorf("there are %d pods", n)
@@ -112,14 +112,14 @@ func (s *scene) loadScales(ctx context.Context) {
 		s.Errorf("the autoscaler had other reasons:\n%s", all)
 	}
 	whole := l.between(begun, time.Now())
-	s.say("of %d requests in all %d were answered, %d failed", l.sent, whole.answers-whole.failed, whole.failed)
-	if whole.failed > 0 || whole.answers != l.sent {
+	s.say("of %d requests in all %d were answered, %d failed", l.sent.Load(), whole.answers-whole.failed, whole.failed)
+	if whole.failed > 0 || int64(whole.answers) != l.sent.Load() {
 		s.Errorf("the first that failed: %v", whole.fault)
 	}
 }
 
 // during tells what a load saw while something was done.
-func (s *scene) during(l *load, what string, do func()) {
+func (s *scene) during(l *seen, what string, do func()) {
 	from := time.Now()
 	do()
 	f := l.between(from, time.Now())
@@ -129,12 +129,17 @@ func (s *scene) during(l *load, what string, do func()) {
 	}
 }
 
-// roll changes what pods are made from, and waits until all are new.
-func (s *scene) roll(ctx context.Context) {
-	_, err := s.helm(ctx, "upgrade", release, chartFolder, "--values", s.values, "--set", "stateless.podAnnotations.revision=two")
+// roll changes what the pods of a component are made from, and waits until all are new.
+func (s *scene) roll(ctx context.Context, component string) {
+	_, err := s.helm(ctx, "upgrade", release, chartFolder, "--values", s.values, "--set", component+".podAnnotations.revision=two")
 	s.must(err)
+	path := pathOf("Deployment", statelessName)
+	if component == "collections" {
+		path = pathOf("StatefulSet", collectionsName)
+	}
 	s.must(until(ctx, 4*time.Minute, "the update is rolled out", func() error {
-		d, err := get[apps.Deployment](ctx, s.api, pathOf("Deployment", statelessName))
+		// Both kinds have these fields.
+		d, err := get[apps.Deployment](ctx, s.api, path)
 		if err != nil {
 			return err
 		}

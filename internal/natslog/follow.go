@@ -78,7 +78,11 @@ func (l *Log) receive(ctx context.Context, s *nats.Subscription, next uint64, vi
 		if !ok || number != next {
 			return fmt.Errorf("log: entry %d came in place of %d", number, next)
 		}
-		if err := visit(number, m.Data); err != nil {
+		entry, err := unpack(m.Data)
+		if err != nil {
+			return err
+		}
+		if err := visit(number, entry); err != nil {
 			return err
 		}
 		next++

@@ -201,7 +201,7 @@ func (l *Log) Open(ctx context.Context, first uint64) error {
 
 // Append implements ordered.Log.
 func (l *Log) Append(ctx context.Context, entry []byte) error {
-	return l.send(ctx, l.subject(), entry, nil)
+	return l.send(ctx, l.subject(), pack(entry), nil)
 }
 
 // Bounds implements ordered.Log.

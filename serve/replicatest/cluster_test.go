@@ -121,21 +121,39 @@ func freePort(t testing.TB) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// natsServers are three servers of NATS.
+// natsServers are three servers of NATS, each behind links of its own to the others.
 type natsServers struct {
-	all   []*process
-	hosts []string
+	all    []*process
+	hosts  []string
+	routes [3][3]*link // from, to
+}
+
+// part cuts a server off from the others, or lets it reach them again.
+func (n *natsServers) part(name string, is bool) {
+	for from := range n.routes {
+		for to, route := range n.routes[from] {
+			if route != nil && (n.all[from].name == name || n.all[to].name == name) {
+				route.cut(is)
+			}
+		}
+	}
 }
 
 func startNATS(t testing.TB) *natsServers {
 	t.Helper()
 	dir, n := t.TempDir(), new(natsServers)
-	var routes, ports []string
+	var ports []string
 	for range 3 {
-		port := strconv.Itoa(freePort(t))
-		ports, routes = append(ports, port), append(routes, "nats://127.0.0.1:"+port)
+		ports = append(ports, strconv.Itoa(freePort(t)))
 	}
 	for i := range 3 {
+		var routes []string
+		for j, port := range ports {
+			if i != j {
+				n.routes[i][j] = newLink(t, "127.0.0.1:"+port)
+				routes = append(routes, "nats://"+n.routes[i][j].Addr().String())
+			}
+		}
 		host := "127.0.0.1:" + strconv.Itoa(freePort(t))
 		n.hosts = append(n.hosts, host)
 		config := filepath.Join(dir, fmt.Sprintf("n%d.conf", i))
@@ -157,8 +175,14 @@ func startNATS(t testing.TB) *natsServers {
 }
 
 // leader returns the server that leads a stream, nil if there is none now.
-func (n *natsServers) leader(stream string) *process {
-	for _, host := range n.hosts {
+func (n *natsServers) leader(stream string) *process { return n.leaderAmong(stream, nil) }
+
+// leaderAmong returns the server that leads a stream as others than one say, nil if they say that of none or of that one.
+func (n *natsServers) leaderAmong(stream string, without *process) *process {
+	for i, host := range n.hosts {
+		if n.all[i] == without {
+			continue
+		}
 		conn, err := nats.Connect("nats://"+host, nats.Timeout(time.Second))
 		if err != nil {
 			continue
@@ -174,7 +198,7 @@ func (n *natsServers) leader(stream string) *process {
 			continue
 		}
 		for _, p := range n.all {
-			if p.name == info.Cluster.Leader {
+			if p.name == info.Cluster.Leader && p != without {
 				return p
 			}
 		}

@@ -163,6 +163,7 @@ var failures = []struct {
 	{"all are killed at once", (*run).allAreKilled},
 	{"a replica is stopped", func(r *run) { r.stopped(&r.replicas[0].process) }},
 	{"the log's leader is stopped", func(r *run) { r.ofLeader(r.stopped) }},
+	{"the log's leader is parted from the other servers", func(r *run) { r.ofLeader(r.parted) }},
 }
 
 func (r *run) pause() { time.Sleep(1200 * time.Millisecond) }
@@ -171,6 +172,18 @@ func (r *run) stopped(p *process) {
 	p.signal(r.t, syscall.SIGSTOP)
 	r.pause()
 	p.signal(r.t, syscall.SIGCONT)
+}
+
+// parted lasts until the others have a new leader: then there are two for a while, of which one is wrong.
+func (r *run) parted(p *process) {
+	r.nats.part(p.name, true)
+	defer r.nats.part(p.name, false)
+	for until := time.Now().Add(20 * time.Second); time.Now().Before(until); r.pause() {
+		if leader := r.nats.leaderAmong(r.stream, p); leader != nil {
+			return
+		}
+	}
+	r.t.Error("the others have found no leader")
 }
 
 func (r *run) ofLeader(do func(p *process)) {
