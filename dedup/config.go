@@ -67,7 +67,7 @@ type Config struct {
 	Within string
 
 	// By, if set, is a field of records: documents, and those of them that are removed, are counted by its values, in
-	// Summary.By and in the Report. For Run, without Within, whose values are counted in any case. Not for ByLinks.
+	// Summary.By and in the Report. For Run, without Within, whose values are counted in any case.
 	By string
 
 	// Places makes Pairs fill in Pair.Places.

@@ -168,7 +168,7 @@ func readOptions(j *job, in *inputs, how choice, docs *documents) read.Options {
 	r := &how.recipe
 	o := read.Options{
 		Recipe: *r, Corpus: j.Corpus, LongText: j.limits.text, FirstProblem: j.OnError == OnErrorFail, Stored: j.Fingerprints, Short: shortSets(j.settings, r),
-		Layouts: &docs.layouts, Progress: j.Progress, Meter: j.account.meter, Look: look(j.Known), Within: j.withinAt(),
+		Layouts: &docs.layouts, Progress: j.Progress, Meter: j.account.meter, Look: look(j.Known), Within: j.valueAt,
 		Table: doctable.Options{
 			Sources: in.sources, References: in.references, Left: in.left, Keys: r.Keys(),
 			Space: j.space, SegmentBytes: j.limits.segment, Log: j.log, PartBytes: partBytes(j.settings, in),

@@ -20,6 +20,7 @@ type settings struct {
 	modes
 	recipe       recipe.Recipe
 	threshold    measure.Threshold // of the recipe; when parts are removed, of containment
+	valueAt      int               // in Corpus.Fields: the field of Within, or of By
 	removesParts bool              // removes documents that are inside others; see graph.Edges
 	screen       Screener          // judges documents one by one; nil: they are compared
 }

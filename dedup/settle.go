@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/read"
@@ -67,7 +68,10 @@ func (s *settings) use(r recipe.Recipe) {
 	if field := s.Keep.Field(); field != "" {
 		s.Corpus.Fields = []string{field}
 	}
-	if field := cmp.Or(s.Within, s.By); field != "" {
+	s.valueAt = len(s.Corpus.Fields)
+	if field := cmp.Or(s.Within, s.By); s.Link != nil && slices.Contains(s.Corpus.Fields, field) {
+		s.valueAt = slices.Index(s.Corpus.Fields, field) // all columns are read, for their length
+	} else if field != "" {
 		s.Corpus.Fields = append(s.Corpus.Fields, field)
 	}
 	if s.Fingerprints {

@@ -130,8 +130,6 @@ func (c *settings) validateLink() error {
 		return setting.Errorf("links are found in memory, and a killed run cannot continue: leave %s out", setting.Work)
 	case c.Fingerprints:
 		return errors.New("links decide by themselves: leave fingerprints out")
-	case c.By != "":
-		return setting.Errorf("the page counts what is removed by the columns of a table only where texts decide: leave %s out", setting.By)
 	case c.Within != "":
 		return setting.Errorf("records are judged by what the whole table tells: leave %s out, or split the table by that column", setting.Within)
 	}

@@ -76,17 +76,9 @@ func (w *Within) order() {
 // Counted returns Within or By; nil: documents were not counted by a field.
 func (s *Summary) Counted() *Within { return cmp.Or(s.Within, s.By) }
 
-// withinAt returns where in Corpus.Fields the field of Within, or of By, is; see use.
-func (s *settings) withinAt() int {
-	if s.Keep.Field() != "" {
-		return 1
-	}
-	return 0
-}
-
 // withinOf returns the hash of a record's value.
 func (s *settings) withinOf(record *corpus.Record) recipe.Within {
-	if at := s.withinAt(); s.Within != "" && at < len(record.Fields) {
+	if at := s.valueAt; s.Within != "" && at < len(record.Fields) {
 		return recipe.WithinOf(record.Fields[at])
 	}
 	return s.recipe.WithinNone()
