@@ -36,6 +36,22 @@ for item in alike.stream(kept, window="24h"):
     length: int = len(item)
 number: int = alike.pairs(kept)
 alike.stream(kept, windows="24h")
+class Frame:
+    columns: list[str] = []
+    def drop(self, name: str) -> "Frame": return self
+    def equals(self, other: "Frame") -> bool: return self is other
+frame = Frame()
+for table in (alike.dedup(frame), alike.tag(frame), alike.pairs(frame), alike.sketch(frame), alike.join(frame, kept)):
+    columns: list[str] = table.columns
+tags: list[alike.Tag] = alike.tag(kept)
+tagged: list[dict[str, object]] = alike.tag([{"name": "b"}])
+mask: list[bool] = alike.dedup_mask(kept)
+masks: dict[int, bool] = alike.dedup_mask(mapping)
+clean: list[str] = alike.decontaminate(kept, against=kept)
+places: list[alike.Found] = alike.decontaminate(kept, against=kept, found_only=True)
+cut: dict[str, object] = alike.decontaminate("in.jsonl", against="items.jsonl", output="out", cut=True)
+wrong_tags: list[str] = alike.tag(kept)
+wrong_frame: list[str] = alike.pairs(frame)
 """
 
 
@@ -47,4 +63,4 @@ def test_a_checker_finds_the_errors_and_no_others(checker: str, strictly: list[s
     (tmp_path / "use.py").write_text(USE)
     checked = subprocess.run([sys.executable, "-m", checker, *strictly, "use.py"], cwd=tmp_path, capture_output=True, text=True)
     lines = sorted({int(line[1]) for line in re.findall(r"(?m)^ *(\S*use\.py):(\d+)(?::\d+)*:? (?:- )?error", checked.stdout)})
-    assert lines == [9, 10, 11, 12, 25, 26], checked.stdout
+    assert lines == [9, 10, 11, 12, 25, 26, 41, 42], checked.stdout

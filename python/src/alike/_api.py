@@ -15,7 +15,7 @@ from ._call import Call, Folder, Source, plain, source_of
 from ._compare import Comparison, comparison
 from ._errors import UsageError
 from ._index import Index, kept_beside
-from ._items import Fingerprint, Pair, SharedPair, Stream, held
+from ._items import Fingerprint, FrameT, Pair, SharedPair, Stream, held
 from ._options import CompareOptions, DedupOptions, PairsOptions, Path, SketchOptions, arguments, check, documented
 from ._process import Program
 from ._progress import Wanted
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 Data = TypeVar("Data")
 Item = TypeVar("Item")
+Key = TypeVar("Key")
 Summary = dict[str, Any]  # the summary of a run, with the keys of summary.json
 
 
@@ -125,6 +126,42 @@ def dedup(
         paths = {"input": source} if records else call.send(_sides(source, "against", against))
         flags = [f"--output={os.fspath(output)}", *_flags("against", paths), *_index_flags(index)]
         return call.run("dedup", flags, paths["input"]).summary
+
+
+@overload
+def dedup_mask(
+    data: Mapping[Key, str],
+    *,
+    against: Any = None,
+    text: Hashable | None = None,
+    id: Hashable | None = None,
+    progress: Wanted = None,
+    **options: Unpack[DedupOptions],
+) -> dict[Key, bool]: ...
+
+
+@overload
+def dedup_mask(
+    data: Sequence[str] | Sequence[Mapping[str, Any]] | Generator[Any, None, None],
+    *,
+    against: Any = None,
+    text: Hashable | None = None,
+    id: Hashable | None = None,
+    progress: Wanted = None,
+    **options: Unpack[DedupOptions],
+) -> list[bool]: ...
+
+
+@overload
+def dedup_mask(
+    data: Any,
+    *,
+    against: Any = None,
+    text: Hashable | None = None,
+    id: Hashable | None = None,
+    progress: Wanted = None,
+    **options: Unpack[DedupOptions],
+) -> Any: ...
 
 
 @documented(DedupOptions)
@@ -236,6 +273,19 @@ def pairs(
     progress: Wanted = None,
     **options: Unpack[PairsOptions],
 ) -> list[Pair]: ...
+
+
+@overload
+def pairs(
+    data: FrameT,
+    *,
+    output: None = None,
+    with_: Any = None,
+    text: Hashable | None = None,
+    id: Hashable | None = None,
+    progress: Wanted = None,
+    **options: Unpack[PairsOptions],
+) -> FrameT: ...
 
 
 @overload
@@ -382,6 +432,18 @@ def sketch(
     progress: Wanted = None,
     **options: Unpack[SketchOptions],
 ) -> list[Fingerprint]: ...
+
+
+@overload
+def sketch(
+    data: FrameT,
+    *,
+    output: None = None,
+    text: Hashable | None = None,
+    id: Hashable | None = None,
+    progress: Wanted = None,
+    **options: Unpack[SketchOptions],
+) -> FrameT: ...
 
 
 @overload

@@ -6,20 +6,103 @@ import csv
 import json
 import os
 from array import array
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
-from ._api import Lasting
+from ._api import Data, Item, Lasting
 from ._call import Call, Source, source_of
 from ._errors import UsageError
-from ._items import Stream
-from ._options import DecontaminateOptions, Path, documented
+from ._items import Found, FrameT, Stream
+from ._options import DecontaminateOptions, ItemsOptions, Path, documented
 from ._progress import Wanted
 from ._rows import Rows, choose_label, choose_text, write_records
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator
+    from collections.abc import Generator, Hashable, Iterator, Mapping, Sequence
 
     from typing_extensions import Unpack
+
+
+@overload
+def decontaminate(
+    data: Any,
+    *,
+    against: Any,
+    output: Path,
+    text: Hashable | None = None,
+    id: Hashable | None = None,
+    progress: Wanted = None,
+    **options: Unpack[DecontaminateOptions],
+) -> dict[str, Any]: ...
+
+
+@overload
+def decontaminate(
+    data: FrameT,
+    *,
+    against: Any,
+    output: None = None,
+    found_only: Literal[True],
+    text: Hashable | None = None,
+    id: Hashable | None = None,
+    progress: Wanted = None,
+    **options: Unpack[ItemsOptions],
+) -> FrameT: ...
+
+
+@overload
+def decontaminate(
+    data: Sequence[str] | Sequence[Mapping[str, Any]] | Mapping[Any, str],
+    *,
+    against: Any,
+    output: None = None,
+    found_only: Literal[True],
+    text: Hashable | None = None,
+    id: Hashable | None = None,
+    progress: Wanted = None,
+    **options: Unpack[ItemsOptions],
+) -> list[Found]: ...
+
+
+@overload
+def decontaminate(
+    data: Any,
+    *,
+    against: Any,
+    output: None = None,
+    found_only: Literal[True],
+    text: Hashable | None = None,
+    id: Hashable | None = None,
+    progress: Wanted = None,
+    **options: Unpack[ItemsOptions],
+) -> Any: ...
+
+
+@overload
+def decontaminate(
+    data: Generator[Item, None, None],
+    *,
+    against: Any,
+    output: None = None,
+    found_only: Literal[False] = False,
+    text: Hashable | None = None,
+    id: Hashable | None = None,
+    progress: Wanted = None,
+    **options: Unpack[ItemsOptions],
+) -> Iterator[Item]: ...
+
+
+@overload
+def decontaminate(
+    data: Data,
+    *,
+    against: Any,
+    output: None = None,
+    found_only: Literal[False] = False,
+    text: Hashable | None = None,
+    id: Hashable | None = None,
+    progress: Wanted = None,
+    **options: Unpack[ItemsOptions],
+) -> Data: ...
 
 
 @documented(DecontaminateOptions)

@@ -5,10 +5,24 @@ from __future__ import annotations
 import itertools
 import pickle
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from ._errors import UsageError
 from ._rows import Columns, Names, Rows, Tick, read_json_texts, write_json_lines
+
+
+class Frame(Protocol):
+    """A data frame of pandas, Polars or cuDF, or a table of pyarrow: what comes in as one comes back as one."""
+
+    @property
+    def columns(self) -> Any: ...
+    @property
+    def drop(self) -> Any: ...
+    @property
+    def equals(self) -> Any: ...
+
+
+FrameT = TypeVar("FrameT", bound=Frame)
 
 
 class Pair(NamedTuple):

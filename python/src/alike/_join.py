@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from ._call import NUMBER, Call, Source, plain, source_of
 from ._errors import UsageError
-from ._items import Link, RecordPair, held
+from ._items import FrameT, Link, RecordPair, held
 from ._options import Path, TableOptions, arguments, documented
 from ._rows import Rows, choose_label, write_records
 from ._stages import SIDES
@@ -41,6 +41,18 @@ def join(
     right_id: Hashable | None = None,
     **options: Unpack[TableOptions],
 ) -> list[Link]: ...
+
+
+@overload
+def join(
+    left: FrameT,
+    right: Any,
+    *,
+    output: None = None,
+    left_id: Hashable | None = None,
+    right_id: Hashable | None = None,
+    **options: Unpack[TableOptions],
+) -> FrameT: ...
 
 
 @overload

@@ -92,13 +92,18 @@ class PassagesOptions(ReadingOptions, total=False):
     found_only: bool
 
 
-class DecontaminateOptions(InputOptions, total=False):
-    """What to look for in texts, and what to do with it."""
+class ItemsOptions(InputOptions, total=False):
+    """What to look for in texts."""
 
     question: str
     answer: str
     passage: str
     threshold: float
+
+
+class DecontaminateOptions(ItemsOptions, total=False):
+    """What to look for in texts, and what to do with it."""
+
     cut: bool
     found_only: bool
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Generator, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, overload
 
 from ._call import Call, plain, source_of
 from ._errors import UsageError
-from ._items import held
+from ._items import FrameT, Tag, held
 from ._options import DedupOptions, Path, documented
 from ._progress import Wanted
 from ._records import of_records, sent_records
@@ -19,6 +19,76 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 NAMES = ("cluster", "cluster_size", "duplicate_of", "similarity")
+
+
+@overload
+def tag(
+    data: Any,
+    *,
+    output: Path,
+    against: Any = None,
+    text: Hashable | None = None,
+    id: Hashable | None = None,
+    prefix: str = "",
+    progress: Wanted = None,
+    **options: Unpack[DedupOptions],
+) -> dict[str, Any]: ...
+
+
+@overload
+def tag(
+    data: FrameT,
+    *,
+    output: None = None,
+    against: Any = None,
+    text: Hashable | None = None,
+    id: Hashable | None = None,
+    prefix: str = "",
+    progress: Wanted = None,
+    **options: Unpack[DedupOptions],
+) -> FrameT: ...
+
+
+@overload
+def tag(
+    data: Sequence[str] | Mapping[Any, str] | Generator[str, None, None],
+    *,
+    output: None = None,
+    against: Any = None,
+    text: Hashable | None = None,
+    id: Hashable | None = None,
+    prefix: str = "",
+    progress: Wanted = None,
+    **options: Unpack[DedupOptions],
+) -> list[Tag]: ...
+
+
+@overload
+def tag(
+    data: Sequence[Mapping[str, Any]],
+    *,
+    output: None = None,
+    against: Any = None,
+    text: Hashable | None = None,
+    id: Hashable | None = None,
+    prefix: str = "",
+    progress: Wanted = None,
+    **options: Unpack[DedupOptions],
+) -> list[dict[str, Any]]: ...
+
+
+@overload
+def tag(
+    data: Any,
+    *,
+    output: None = None,
+    against: Any = None,
+    text: Hashable | None = None,
+    id: Hashable | None = None,
+    prefix: str = "",
+    progress: Wanted = None,
+    **options: Unpack[DedupOptions],
+) -> Any: ...
 
 
 @documented(DedupOptions)
