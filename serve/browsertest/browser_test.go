@@ -160,9 +160,10 @@ type look struct {
 	name  string
 	width int64
 	dark  bool
+	print bool // on paper
 }
 
-var looks = []look{{"wide-light", 1280, false}, {"wide-dark", 1280, true}, {"narrow-light", 390, false}, {"narrow-dark", 390, true}}
+var looks = []look{{"wide-light", 1280, false, false}, {"wide-dark", 1280, true, false}, {"narrow-light", 390, false, false}, {"narrow-dark", 390, true, false}}
 
 // as sets width and colours.
 func (b *tab) as(l look) {
@@ -171,7 +172,11 @@ func (b *tab) as(l look) {
 	if l.dark {
 		scheme = "dark"
 	}
-	b.do(chromedp.EmulateViewport(l.width, 900), emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
+	media := "screen"
+	if l.print {
+		media = "print"
+	}
+	b.do(chromedp.EmulateViewport(l.width, 900), emulation.SetEmulatedMedia().WithMedia(media).WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
 }
 
 // picture keeps a screenshot of the whole page among the artefacts of the test.

@@ -120,7 +120,7 @@ func TestPagesOfResultsCanBeSeenAndHeard(t *testing.T) {
 	}
 	for name, write := range map[string]func(io.Writer) error{"pairs": listed(t).Write, "removal": removed(t), "explained": explained(t)} {
 		address, _ := written(t, write)
-		for _, l := range looks {
+		for _, l := range append(looks, look{name: "print", width: 800, print: true}) {
 			b.as(l)
 			b.do(chromedp.Navigate(address), chromedp.WaitReady("details summary"), chromedp.Click("details summary"))
 			what := name + "-" + l.name
