@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import multiprocessing
 import os
 import signal
@@ -220,3 +221,28 @@ def test_a_comparison_shows_itself_in_a_notebook() -> None:
     assert "jaccard <b>" in shown
     assert "&lt;b&gt;river" in shown
     assert "<b>river" not in shown
+
+
+def test_a_notebook_shows_results_as_tables(tmp_path: Path) -> None:
+    texts = [f"the <b>river</b> rose in the night and {n} stood" for n in ["all", "all", "one"] * 10]
+    found = alike.pairs(texts, ngram=3, threshold=0.2)
+    shown = found._repr_html_()  # type: ignore[attr-defined]
+    assert (
+        f"{len(found)} rows, of which 20 are shown" in shown
+        and shown.count("<tr>") == 21
+        and "<th style='text-align:left'>similarity</th>" in shown
+    )
+    assert found == list(found)
+    prints = alike.sketch(texts[:2])._repr_html_()  # type: ignore[attr-defined]
+    assert "512 bytes" in prints
+    (tmp_path / "in.jsonl").write_text('{"text": "<b>one"}\n')
+    summary = alike.dedup(tmp_path / "in.jsonl", output=tmp_path / "out")
+    assert "<td style='text-align:left'>kept</td><td style='text-align:left'>1</td>" in summary._repr_html_()
+    assert "&lt;script&gt;" in alike.Summary({"a": "<script>"})._repr_html_()
+    assert alike.Results()._repr_html_() == "<p>nothing was found</p>"
+
+
+def test_a_signature_reads_as_the_source_does() -> None:
+    shown = str(inspect.signature(alike.dedup))
+    assert "preset: Literal['broder', 'features'] | Fingerprint = None" in shown and "output: Path | None = None" in shown
+    assert "ForwardRef" not in shown

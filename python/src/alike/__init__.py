@@ -21,7 +21,7 @@ arguments. That program, which comes with the package, does the work.
 
 from importlib import metadata as _metadata
 
-from ._api import Summary, compare, dedup, dedup_mask, pairs, sketch
+from ._api import compare, dedup, dedup_mask, pairs, sketch
 from ._binary import DISTRIBUTION as _DISTRIBUTION
 from ._compare import Comparison, Estimate, Passage, Span
 from ._decontaminate import decontaminate
@@ -33,6 +33,7 @@ from ._join import join
 from ._matcher import Matcher, match
 from ._passages import passages
 from ._progress import Progress
+from ._show import Results, Summary
 from ._stream import stream
 from ._tag import tag
 
@@ -59,6 +60,7 @@ __all__ = [
     "SharedPair",
     "SkippedRecords",
     "Span",
+    "Results",
     "Summary",
     "Tag",
     "UsageError",

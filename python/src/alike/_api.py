@@ -21,6 +21,7 @@ from ._process import Program
 from ._progress import Wanted
 from ._records import kept_records, of_records, pairs_of_records
 from ._rows import Rows, choose_label
+from ._show import Results, Summary
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 Data = TypeVar("Data")
 Item = TypeVar("Item")
 Key = TypeVar("Key")
-Summary = dict[str, Any]  # the summary of a run, with the keys of summary.json
 
 
 @overload
@@ -380,7 +380,7 @@ def _table(source: Source, columns: dict[str, Any]) -> Any:
     if isinstance(source, Rows):
         return source.table(columns)
     kind = SharedPair if "shared" in columns else Pair
-    return list(map(kind, *map(plain, columns.values())))
+    return Results(map(kind, *map(plain, columns.values())))
 
 
 def _each_pair(file: str, sides: dict[str, Source], label: Hashable | None) -> Iterator[Any]:
@@ -494,7 +494,7 @@ def sketch(
         if type(source) is Stream:
             return Lasting(_each_fingerprint(file, source, label), call.release())
         if not isinstance(source, Rows):
-            return [Fingerprint(*f) for f in _fingerprints(file)]
+            return Results(Fingerprint(*f) for f in _fingerprints(file))
         found = list(zip(*_fingerprints(file), strict=False)) or [(), (), ()]
         ids = source.labels(list(map(int, found[0])), choose_label(source, label))
         return source.table({"id": ids, "scheme": list(found[1]), "signature": list(found[2])})

@@ -15,6 +15,7 @@ from ._items import Found, FrameT, Stream
 from ._options import DecontaminateOptions, ItemsOptions, Path, documented
 from ._progress import Wanted
 from ._rows import Rows, choose_label, choose_text, write_records
+from ._show import Summary
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Hashable, Iterator, Mapping, Sequence
@@ -32,7 +33,7 @@ def decontaminate(
     id: Hashable | None = None,
     progress: Wanted = None,
     **options: Unpack[DecontaminateOptions],
-) -> dict[str, Any]: ...
+) -> Summary: ...
 
 
 @overload
@@ -134,7 +135,7 @@ def decontaminate(
             raise UsageError("a str is a path, and what is kept of files goes to a folder: name it, output=…; give texts as a list")
         with call.begin(in_memory=False):
             flags = ["--json", f"--output={os.fspath(output)}", *(f"--against={path}" for path in _sets(call, against))]
-            return json.loads(call.run("decontaminate", flags, source).output)
+            return Summary(json.loads(call.run("decontaminate", flags, source).output))
     if output is not None:
         raise UsageError("output is for files: rows in memory are returned")
     if call.options.pop("cut", False):

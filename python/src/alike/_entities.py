@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ._call import Call
 from ._items import Entity
 from ._options import EntitiesOptions, Path, arguments, documented
+from ._show import Results
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -35,4 +36,4 @@ def entities(tables: Sequence[Path], *, output: Path | None = None, **options: U
             return None
         with open(file, encoding="utf-8", errors="surrogateescape", newline="") as lines:
             _, *rows = csv.reader(lines)
-        return [Entity(table, id, entity, float(probability)) for table, id, entity, probability in rows]
+        return Results(Entity(table, id, entity, float(probability)) for table, id, entity, probability in rows)

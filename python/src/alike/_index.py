@@ -15,6 +15,7 @@ from ._items import Match, Texts, held
 from ._options import IndexInputOptions, IndexOptions, Path, QueryOptions, arguments, documented
 from ._resident import Resident
 from ._rows import Rows, check_field, check_within, choose_label, choose_text, write_records
+from ._show import Results
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -134,7 +135,7 @@ class Index:
                 table = {"query": queries, **{name: [m[name] for m in matches] for name in ("id", "similarity")}}
                 names = self._columns()
                 return source.table({**table, **{name: [m.get("columns", {}).get(name) for m in matches] for name in names}})
-            return [Match(q, m["id"], m["similarity"], m.get("columns", {})) for q, m in zip(plain(queries), matches, strict=True)]
+            return Results(Match(q, m["id"], m["similarity"], m.get("columns", {})) for q, m in zip(plain(queries), matches, strict=True))
 
     def info(self) -> dict[str, str]:
         """Return the settings and counts of the index, as ``alike index info`` prints them."""

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from ._errors import UsageError
 from ._rows import Columns, Names, Rows, Tick, read_json_texts, write_json_lines
+from ._show import Results
 
 
 class Frame(Protocol):
@@ -168,12 +169,12 @@ class Items(Rows):
 
     def table(self, columns: dict[str, Any]) -> Any:
         kind = ROWS[tuple(columns)]
-        return list(map(kind, *columns.values()))
+        return Results(map(kind, *columns.values()))
 
     def tagged(self, columns: dict[str, list[Any]]) -> Any:
         rows = zip(*columns.values(), strict=True)
         if self.record is None:
-            return [Tag(*row) for row in rows]
+            return Results(Tag(*row) for row in rows)
         return [{**_record(item), **dict(zip(columns, row, strict=True))} for item, row in zip(self.items, rows, strict=True)]
 
 

@@ -13,6 +13,7 @@ from ._errors import UsageError
 from ._items import FrameT, Link, RecordPair, held
 from ._options import Path, TableOptions, arguments, documented
 from ._rows import Rows, choose_label, write_records
+from ._show import Results
 from ._stages import SIDES
 
 if TYPE_CHECKING:
@@ -155,4 +156,4 @@ def read_links(file: str, sides: Sequence[tuple[Source, Hashable | None]], kind:
         return left.table({kind._fields[0]: ids[0], kind._fields[1]: other, **dict(zip(header[2:], numbers, strict=True))})
     fields = [dict(zip(header[3:], values, strict=True)) for values in zip(*numbers[1:], strict=True)] or [{} for _ in rows]
     similarities = [similarity or 0.0 for similarity in numbers[0]]
-    return list(map(kind, plain(ids[0]), plain(ids[1]), similarities, fields))
+    return Results(map(kind, plain(ids[0]), plain(ids[1]), similarities, fields))

@@ -480,17 +480,31 @@ def check(function: str, options: Mapping[str, Any], known: type) -> None:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+class _Shown(str):
+    """An annotation as it stands in the source, which help() and notebooks show without quotation marks."""
+
+    __slots__ = ()
+    __repr__ = str.__str__
+
+
+def _shown(annotation: Any) -> Any:
+    if annotation is inspect.Parameter.empty:
+        return annotation
+    return _Shown(getattr(annotation, "__forward_arg__", annotation))
+
+
 def documented(known: type) -> Callable[[F], F]:
     """Show the options in the signature of a function that takes them as ``**options``."""
 
     def decorate(function: F) -> F:
         signature = inspect.signature(function)
-        own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        own = [p.replace(annotation=_shown(p.annotation)) for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
         options = [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default(known, name), annotation=annotation)
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default(known, name), annotation=_shown(annotation))
             for name, annotation in known.__annotations__.items()
         ]
-        function.__signature__ = signature.replace(parameters=[*own, *options])  # type: ignore[attr-defined]
+        back = _shown(signature.return_annotation)
+        function.__signature__ = signature.replace(parameters=[*own, *options], return_annotation=back)  # type: ignore[attr-defined]
         return function
 
     return decorate

@@ -10,13 +10,14 @@ from ._errors import UsageError
 from ._options import PassagesOptions, Path, documented
 from ._progress import Wanted
 from ._rows import Rows
+from ._show import Summary
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
 @documented(PassagesOptions)
-def passages(data: Any, *, output: Path, progress: Wanted = None, **options: Unpack[PassagesOptions]) -> dict[str, Any]:
+def passages(data: Any, *, output: Path, progress: Wanted = None, **options: Unpack[PassagesOptions]) -> Summary:
     """Cut lines, sentences, paragraphs or runs of words that stand in an earlier document out of all others.
 
     For paths (a str, a path, or a list of paths) it fills the folder ``output``, as ``alike passages`` does, and

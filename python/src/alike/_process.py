@@ -15,6 +15,7 @@ from typing import Any
 from ._binary import binary
 from ._errors import AlikeError, UsageError
 from ._progress import Line, Listener, Progress
+from ._show import Summary
 
 log = logging.getLogger("alike")
 
@@ -29,7 +30,7 @@ NAMED_SKIPS = 20  # skipped records that a warning lists with their reasons
 class Outcome:
     """What a run returns besides its files."""
 
-    summary: dict[str, Any] = field(default_factory=dict)
+    summary: Summary = field(default_factory=Summary)
     skips: list[str] = field(default_factory=list)  # the first messages about skipped records
     more_skips: int = 0  # number of further such messages
     output: bytes = b""  # standard output
@@ -92,7 +93,7 @@ class Program:
             if self.listen is not None:
                 self.listen(Progress(e["stage"], e["items"], e["bytes"], e.get("total"), e["seconds"]))
         elif kind == "summary":
-            outcome.summary = e["summary"]
+            outcome.summary = Summary(e["summary"])
         elif kind == "notice":
             if not self.quiet:
                 log.warning("%s", self.rename(e["message"]))

@@ -14,6 +14,7 @@ from ._options import DedupOptions, Path, documented
 from ._progress import Wanted
 from ._records import of_records, sent_records
 from ._rows import Rows, choose_label
+from ._show import Summary
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -32,7 +33,7 @@ def tag(
     prefix: str = "",
     progress: Wanted = None,
     **options: Unpack[DedupOptions],
-) -> dict[str, Any]: ...
+) -> Summary: ...
 
 
 @overload
