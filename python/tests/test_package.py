@@ -27,6 +27,23 @@ def test_the_tour_of_the_readme() -> None:
     assert doctest.DocTestRunner().run(test).failed == 0
 
 
+def test_the_example_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pd = pytest.importorskip("pandas")
+    page = PROJECT.parent / "docs" / "python.md"
+    if not page.exists():
+        pytest.skip("no docs here")
+    [code] = re.findall("(?s)```python\n(.*?)```", page.read_text("utf-8"))
+    for name in ("corpus", "evals"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.jsonl").write_text('{"id": "1", "text": "the river rose in the night and the street stood under water"}\n')
+    monkeypatch.chdir(tmp_path)
+    texts = ["a note about the river and the street", "a note about the river and the street", "another note of other words"]
+    table = pd.DataFrame({"id": ["1", "2", "3"], "name": ["Ann Hill", "Bo Wood", "Cy Lake"], "town": ["Leeds", "York", "Hull"]})
+    names = {"frame": pd.DataFrame({"text": texts}), "items": iter(texts), "products": table, "catalogue": table}
+    exec(code, names)
+    assert len(names["frame"]) == 2 and (tmp_path / "clean" / "summary.json").exists()
+
+
 def installed() -> metadata.Distribution:
     try:
         return metadata.distribution(DISTRIBUTION)
