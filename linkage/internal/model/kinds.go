@@ -80,7 +80,7 @@ func (f *Fitted) followMixture(ctx context.Context, c *compare.Comparison, o *Op
 		for range decoyRounds {
 			distilled = distil(ctx, c, byDecoys(distilled, c, around), false)
 		}
-		distilled.expect(SumOf(byDecoys(distilled, c, around)), c, rivals(ctx, c, o.OnePartner, o.Sources))
+		distilled.expect(byDecoys(distilled, c, around), c, rivals(ctx, c, o.OnePartner, o.Sources))
 	}
 	f.follow(ctx, c, o, distilled)
 	f.Disputed = f.ByKinds && around.Within == nil
@@ -114,20 +114,33 @@ func likelyByDecoys(ctx context.Context, c *compare.Comparison, around *Surround
 	return likely
 }
 
+// decoysTell is the least probability by decoys of the candidates that expect counts.
+const decoysTell = 0.25
+
 // expectSteps is the number of steps of expect; four come within a hundredth.
 const expectSteps = 6
 
-// expect changes the prior so that with regard to rivals so many candidates are expected to be matches. Decoys say how many
-// there are with each score; that some of these have better rivals makes the others more likely.
-func (m *Model) expect(matches float64, c *compare.Comparison, rivals *exclusive) {
+// expect changes the prior so that with regard to rivals as many candidates are expected to be matches as decoys say,
+// among those of which they say that of so many one is (decoysTell). That some of these have better rivals makes the others
+// more likely. Among the many others the model, which was fitted to the same pairs, sees more matches than there are.
+func (m *Model) expect(byDecoys []float64, c *compare.Comparison, rivals *exclusive) {
 	if rivals == nil {
 		return
 	}
+	told := func(probability []float64) (sum float64) {
+		for i, p := range byDecoys {
+			if p >= decoysTell {
+				sum += probability[i]
+			}
+		}
+		return sum
+	}
+	matches := told(byDecoys)
 	most := float64(min(len(rivals.left), len(rivals.right)))
 	odds, probability := make([]float64, len(c.Pairs)), make([]float64, len(c.Pairs))
 	for range expectSteps {
 		m.probabilities(c, rivals, odds, probability, nil)
-		m.Prior += min(1, max(-1, LogOdds(matches/most)-LogOdds(SumOf(probability)/most)))
+		m.Prior += min(1, max(-1, LogOdds(matches/most)-LogOdds(told(probability)/most)))
 	}
 }
 
