@@ -20,7 +20,7 @@ var adviceHTML string
 
 var advicePage = sync.OnceValue(func() *template.Template {
 	f := still()
-	f["pairs"] = pairCount
+	f["pairs"], f["style"] = pairCount, plotted
 	return parsed("advice", f, adviceHTML)
 })
 

@@ -40,7 +40,7 @@ func TestThePageOfAnAdviceEscapesTextsAndLeadsToPairs(t *testing.T) {
 			t.Errorf("the page has %q", never)
 		}
 	}
-	for _, want := range []string{"<h1>" + a.Chosen.String(), "<code>--tokens chars</code>", `class="chosen"`, `href="#s`, `<section id="s`, "<mark>", "<polyline", "</html>"} {
+	for _, want := range []string{fmt.Sprintf("with %d pairs that are surely copies", a.Copies), "<h1>" + a.Chosen.String(), "<code>--tokens chars</code>", `class="chosen"`, `href="#s`, `<section id="s`, "<mark>", "<polyline", "</html>"} {
 		if !strings.Contains(html, want) {
 			t.Errorf("the page has no %q", want)
 		}

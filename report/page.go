@@ -26,11 +26,14 @@ func still() template.FuncMap {
 	return template.FuncMap{"comma": humanize.Comma, "share": share, "style": func() template.CSS { return template.CSS(sharedStyle) }}
 }
 
+// plotted is the style of a page with plots.
+func plotted() template.CSS { return template.CSS(sharedStyle + plotStyle) }
+
 // scripted are the functions of a page whose policy lets only the given script run.
 func scripted(script string) template.FuncMap {
 	sum := sha256.Sum256([]byte(script))
 	f := still()
-	f["style"] = func() template.CSS { return template.CSS(sharedStyle + plotStyle) }
+	f["style"] = plotted
 	f["script"] = func() template.JS { return template.JS(script) }
 	f["scriptHash"] = func() string { return "sha256-" + base64.StdEncoding.EncodeToString(sum[:]) }
 	return f

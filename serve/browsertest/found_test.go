@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/alike-dev/alike/advise"
+	"github.com/alike-dev/alike/decontaminate"
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/linkage"
 	"github.com/alike-dev/alike/passage"
@@ -111,6 +114,39 @@ func explained(t *testing.T) func(io.Writer) error {
 	}
 }
 
+// contaminated is the page of a decontamination, all of whose names and texts are markup.
+func contaminated(t *testing.T) func(io.Writer) error {
+	p := &decontaminate.Page{Summary: decontaminate.Summary{Read: 900, Kept: 700}}
+	for i, h := range markup(t) {
+		p.Details.Sets = append(p.Details.Sets, decontaminate.Set{Set: h, Items: 9, Found: i % 9})
+		e := decontaminate.Example{Document: h, Item: h, Set: h, Part: "question", Score: 0.9, ItemText: []byte("The school stays closed. Old " + h), Excerpt: []byte(h + "The school stays closed. New " + h), Lead: len(h)}
+		p.Examples = append(p.Examples, e)
+	}
+	return func(w io.Writer) error { return report.Contamination(w, p) }
+}
+
+// advised is the page of an advice about texts with markup.
+func advised(t *testing.T) func(io.Writer) error {
+	random, hostile, c := rand.New(rand.NewPCG(1, 2)), markup(t), advise.NewCollector(0)
+	for i := range 80 {
+		text := make([]byte, 700)
+		for j := range text {
+			text[j] = "etaoin shrdlu"[random.IntN(13)]
+		}
+		for copies := range 2 {
+			c.Add(fmt.Appendf(nil, "%d-%d%s", i, copies, hostile[i]), append([]byte(hostile[2*i]+" "), text...), 0)
+			for range 40 {
+				text[random.IntN(len(text))] = 'x'
+			}
+		}
+	}
+	a, err := advise.Of(t.Context(), c.Sample(1), advise.Options{Threads: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(w io.Writer) error { return report.Advice(w, a, "--tokens chars") }
+}
+
 // Pages that are one file fit every window, and do nothing that their policies forbid, whatever they show.
 func TestPagesOfResultsCanBeSeenAndHeard(t *testing.T) {
 	b := open(t)
@@ -118,7 +154,7 @@ func TestPagesOfResultsCanBeSeenAndHeard(t *testing.T) {
 	if err != nil {
 		t.Log("axe-core is not asked: ALIKE_AXE does not name its axe.min.js")
 	}
-	for name, write := range map[string]func(io.Writer) error{"pairs": listed(t).Write, "removal": removed(t), "explained": explained(t)} {
+	for name, write := range map[string]func(io.Writer) error{"pairs": listed(t).Write, "removal": removed(t), "explained": explained(t), "contaminated": contaminated(t), "advised": advised(t)} {
 		address, _ := written(t, write)
 		for _, l := range append(looks, look{name: "print", width: 800, print: true}) {
 			b.as(l)
