@@ -19,7 +19,7 @@ import (
 // the outputs, and the callbacks; join sets the table and how to read it. The result is that
 // of the join; it is nil after an error.
 //
-// If the expected precision may be below a half, clusters are listed, no record is removed, and Summary.Undecided
+// If the expected precision is not known, or may be below a half, clusters are listed, no record is removed, and Summary.Undecided
 // is set: unless accept is, or join has a Threshold, a Precision or a Model, which are decisions of the caller.
 func DedupRecords(ctx context.Context, config Config, join JoinConfig, accept bool) (*Summary, *JoinResult, error) {
 	columns, id, err := linkage.Columns(ctx, join.Left, join.LeftID, join.Corpus)
@@ -80,12 +80,15 @@ func DedupRecords(ctx context.Context, config Config, join JoinConfig, accept bo
 	return summary, result, result.Finish()
 }
 
-// tells reports whether the data tell which records are one thing: at least half of the links, and of the pairs in
-// clusters, are expected to be right.
+// tells reports whether the data tell which records are one thing: it is known about how many of the links are right, and
+// that at least half of them are, and of the pairs in clusters.
 func tells(r *JoinResult) bool {
 	least := 1.0 // of nothing
 	if r.Linked > 0 {
 		least = r.ExpectedPrecision[0]
+		if !linkage.Tells(r.ExpectedPrecision) {
+			return false
+		}
 	}
 	if r.Entities != nil {
 		low, _ := r.Entities.Precision()

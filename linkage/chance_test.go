@@ -150,3 +150,30 @@ func TestNamesakesAreNotLinkedBecauseTheirNamesAreFrequent(t *testing.T) {
 		t.Errorf("precision %.3f, says %.2f, recall %.3f", p, says, found)
 	}
 }
+
+// Where matches agree in one column only, the others may name the thing: each of these records is a thing of its own.
+func TestOneColumnAloneDoesNotMakeRecordsOneThing(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 3))
+	var houses, packs strings.Builder
+	houses.WriteString("id,address,value\n")
+	packs.WriteString("id,drug,maker,pack,price\n")
+	numbers := rng.Perm(60 * 120)
+	for i := range 2400 {
+		fmt.Fprintf(&houses, "h%d,%d %s Street,%d000\n", i, 1+numbers[i]%120, word(numbers[i]/120), 80+rng.IntN(820))
+	}
+	for i := range 450 {
+		name := word(3000 + i)
+		for strength := range 1 + rng.IntN(3) {
+			for range 1 + rng.IntN(2) {
+				fmt.Fprintf(&packs, "p%d-%d-%d,%s %d mg,%s,%d,%d.%02d\n", i, strength, rng.Uint32(), name, 5<<strength, word(9000+rng.IntN(25)),
+					10*(1+rng.IntN(9)), 2+rng.IntN(90), rng.IntN(100))
+			}
+		}
+	}
+	for name, table := range map[string]string{"houses": houses.String(), "packs": packs.String()} {
+		r := join(t, Config{Left: write(t, name+".csv", table)})
+		if r.Links.Len() > 20 && Tells(r.ExpectedPrecision) && r.ExpectedPrecision[1] > 0.1 {
+			t.Errorf("%s: of %d links %.2f are right, it says", name, r.Links.Len(), r.ExpectedPrecision)
+		}
+	}
+}

@@ -280,7 +280,7 @@ func (f *dedupFlags) run(cmd *cobra.Command, args []string) (err error) {
 }
 
 // errUndecided says that records were grouped and none was removed.
-var errUndecided = errors.New("the data do not tell which records are the same: of the pairs found, less than half may be right. " +
+var errUndecided = errors.New("the data do not tell which records are the same: it is not known how many of the pairs found are right. " +
 	"Nothing was removed; clusters.csv has the clusters. " +
 	"What helps: --source COLUMN, if a source has a thing once; --same COLUMNS, in which one thing agrees; labels (alike label, then alike learn) and --model FILE; " +
 	"--precision 0.9, for the surest clusters only. --accept removes records all the same")

@@ -16,6 +16,9 @@ const (
 	// mostNaming is how often what matches leave to chance may name each record of the only table. Once is a key, or the time of
 	// what happened; a number and a date of its own make a record another thing.
 	mostNaming = 1.5
+	// mostNamingByOne is the same where most matches agree in one column at most: then the others may as well be those of the
+	// thing, such as the pack and the price of a drug, or the numbers of houses that have one owner.
+	mostNamingByOne = 0.45
 	// fewThere is the least share of the matches with values in a column that counts, if they are fewer than leastPairs.
 	fewThere = 0.25
 	// rarest is the most nats that a column counts. That values are rarer than one in a thousand says nothing new.
@@ -29,7 +32,7 @@ func (s *Surroundings) doubts(c *compare.Comparison, probability []float64) []in
 	var doubted bool
 	switch {
 	case c.Right == 0 && (s.Within == nil || !s.Told): // sources that were found may be anything that differs
-		doubted = left.naming > mostNaming
+		doubted = left.naming > mostNaming || left.agreeing <= 1 && left.naming > mostNamingByOne
 	case s.Within != nil:
 		doubted = left.share > mostAtRandomAcross
 	default:
@@ -43,9 +46,10 @@ func (s *Surroundings) doubts(c *compare.Comparison, probability []float64) []in
 
 // left is what matches leave to chance.
 type left struct {
-	columns []int   // in which they agree no more often than random pairs
-	share   float64 // of what columns could tell that is in these
-	naming  float64 // how often these would name each record of the only table
+	columns  []int   // in which they agree no more often than random pairs
+	agreeing int     // in how many others most of them agree
+	share    float64 // of what columns could tell that is in these
+	naming   float64 // how often these would name each record of the only table
 }
 
 // leftToChance returns what matches leave to chance. A column counts by how rare its values are, even if few records have one. In one table it counts half
@@ -78,6 +82,8 @@ func (s *Surroundings) leftToChance(c *compare.Comparison, probability []float64
 		of.naming += differs * min(1, s.Rarity[f]/s.Naming)
 		if differs > 0 {
 			of.columns = append(of.columns, f)
+		} else if agree[f] > 0.5*there[f] {
+			of.agreeing++
 		}
 	}
 	of.share /= max(all, 1e-300)
