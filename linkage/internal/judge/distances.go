@@ -151,13 +151,15 @@ func mostlyThere(c *compare.Comparison, best []int, scales []*closeness.Scale) b
 }
 
 // tells tells whether the values of the best pairs in a column are near each other, without being equal, more often than
-// those of random pairs and of the other pairs are. Others, such as offers of one brand, may be near for their own reasons.
+// those of random pairs and of the other pairs are. Others, such as offers of one brand, may be near for their own reasons. How
+// near is that of the step that shows it: a day of many years tells, though few pairs are a day apart.
 func tells(c *compare.Comparison, best []int, f int) bool {
 	isBest := make([]bool, len(c.Pairs))
 	for _, i := range best {
 		isBest[i] = true
 	}
-	var there, close [2]float64 // of the other pairs, of the best ones
+	var there [2]float64 // of the other pairs, of the best ones
+	var close [closeness.Steps + 1][2]float64
 	for i, of := range isBest {
 		k := 0
 		if of {
@@ -167,10 +169,19 @@ func tells(c *compare.Comparison, best []int, f int) bool {
 		if l != compare.Missing {
 			there[k]++
 		}
-		if compare.IsClose(l, tellingStep) {
-			close[k]++
+		for step := tellingStep; step <= closeness.Steps && compare.IsClose(l, step); step++ {
+			close[step][k]++
 		}
 	}
-	chance := there[1] * max(closeness.Share(tellingStep), close[0]/max(there[0], 1))
-	return there[1] >= leastProbed && close[1] >= tellingRate*chance && close[1] >= chance+beyond*math.Sqrt(chance)
+	if there[1] < leastProbed {
+		return false
+	}
+	for step := tellingStep; step <= closeness.Steps; step++ {
+		near := close[step]
+		chance := there[1] * max(closeness.Share(step), near[0]/max(there[0], 1))
+		if near[1] >= tellingRate*chance && near[1] >= chance+beyond*math.Sqrt(chance) && (step == tellingStep || near[1] >= leastProbed) {
+			return true
+		}
+	}
+	return false
 }

@@ -1,0 +1,52 @@
+package judge
+
+import (
+	"testing"
+
+	"github.com/alike-dev/alike/linkage/internal/closeness"
+	"github.com/alike-dev/alike/linkage/internal/compare"
+)
+
+// closeAt returns a level of values that have this step of closeness, and no more.
+func closeAt(step int) compare.Level {
+	for l := range compare.Level(compare.Levels) {
+		if compare.IsClose(l, step) && !compare.IsClose(l, step+1) {
+			return l
+		}
+	}
+	return 0
+}
+
+// TestDistancesTellByTheStepThatShowsIt has 1,000 pairs that are equal, but for some that have a step of closeness.
+func TestDistancesTellByTheStepThatShowsIt(t *testing.T) {
+	for _, test := range []struct {
+		what   string
+		step   int
+		near   int // best pairs that have the step
+		others int // and pairs that are not the best; of 1,000 too
+		tells  bool
+	}{
+		{"an eighth within a sixteenth of what is far", tellingStep, 130, 0, true},
+		{"no more than twice what chance explains", tellingStep, 100, 0, false},
+		{"a tenth a day apart", 9, 100, 0, true},
+		{"others are as often a day apart", 9, 100, 100, false},
+		{"too few to say so", closeness.Steps, leastProbed - 1, 0, false},
+	} {
+		c := &compare.Comparison{Width: 2}
+		var best []int
+		for i := range 2000 {
+			near := test.others
+			if i < 1000 {
+				best, near = append(best, i), test.near
+			}
+			l := compare.Equal
+			if i%1000 < near {
+				l = closeAt(test.step)
+			}
+			c.Pairs, c.Levels = append(c.Pairs, compare.Pair{A: uint32(i)}), append(c.Levels, l, compare.Equal)
+		}
+		if got := tells(c, best, 0); got != test.tells {
+			t.Errorf("%s: %v, want %v", test.what, got, test.tells)
+		}
+	}
+}
