@@ -17,8 +17,9 @@ const (
 	// what happened; a number and a date of its own make a record another thing.
 	mostNaming = 1.5
 	// mostNamingByOne is the same where most matches agree in one column at most: then the others may as well be those of the
-	// thing, such as the pack and the price of a drug, or the numbers of houses that have one owner.
-	mostNamingByOne = 0.45
+	// thing, such as the pack and the price of a drug. A column in which they are alike, and never the same, is not enough:
+	// so are titles with an error each.
+	mostNamingByOne = 0.9
 	// fewThere is the least share of the matches with values in a column that counts, if they are fewer than leastPairs.
 	fewThere = 0.25
 	// rarest is the most nats that a column counts. That values are rarer than one in a thousand says nothing new.
