@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"slices"
 	"strconv"
 
 	"github.com/alike-dev/alike/corpus"
@@ -53,11 +52,9 @@ func DescribeRecords(ctx context.Context, f *report.Found, table, id string, b b
 
 // DescribeEntities is DescribeRecords for the tables of FindEntities, of which some have a column id.
 func DescribeEntities(ctx context.Context, f *report.Found, tables []string, id string, o corpus.Options, by string) error {
+	stack := linkage.Stack{ID: id, Corpus: o}
 	for _, table := range tables {
-		columns, idColumn, err := linkage.Columns(ctx, table, "", o)
-		if err == nil && (id == corpus.NoID || slices.Contains(columns, id)) {
-			columns, idColumn, err = linkage.Columns(ctx, table, id, o)
-		}
+		columns, idColumn, err := stack.Columns(ctx, table)
 		if err == nil {
 			err = describeRows(ctx, f, described{table, table + ":", columns, idColumn, false}, o, by)
 		}

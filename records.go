@@ -83,18 +83,14 @@ func DedupRecords(ctx context.Context, config Config, join JoinConfig, accept bo
 // tells reports whether the data tell which records are one thing: it is known about how many of the links are right, and
 // that at least half of them are, and of the pairs in clusters.
 func tells(r *JoinResult) bool {
-	least := 1.0 // of nothing
-	if r.Linked > 0 {
-		least = r.ExpectedPrecision[0]
-		if !linkage.Tells(r.ExpectedPrecision) {
-			return false
-		}
+	if r.Linked > 0 && !linkage.MostlyRight(r.ExpectedPrecision) {
+		return false
 	}
-	if r.Entities != nil {
-		low, _ := r.Entities.Precision()
-		least = min(least, low)
+	if r.Entities == nil {
+		return true
 	}
-	return least >= 0.5 // not if it is unknown, NaN
+	low, _ := r.Entities.Precision()
+	return low >= 0.5 // not if it is unknown, NaN
 }
 
 // linksOf returns the links of a join within one table as links of the engine.

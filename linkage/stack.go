@@ -97,6 +97,15 @@ func (s *Stack) Write(ctx context.Context, create func(table int) (io.WriteClose
 	return all, nil
 }
 
+// Columns returns the columns of a table in their order, and the one of the ids, as Write takes them.
+func (s *Stack) Columns(ctx context.Context, name string) (columns []string, id string, err error) {
+	of, err := s.open(ctx, name)
+	if err != nil {
+		return nil, "", err
+	}
+	return of.columns, of.id, nil
+}
+
 // open finds a table. The column of the ids is that of the settings where the table has it.
 func (s *Stack) open(ctx context.Context, name string) (*source, error) {
 	of, err := findSource(ctx, name, "", s.Corpus)

@@ -25,7 +25,7 @@ func listen() error {
 }
 
 var fixedAnswer = []byte("HTTP/1.1 200 OK\r\nAlike-Durability: memory\r\nCache-Control: no-store\r\nContent-Type: application/json\r\n" +
-	"Date: Thu, 26 Nov 2026 23:15:52 GMT\r\nX-Content-Type-Options: nosniff\r\nContent-Length: 28\r\n\r\n{\"id\":\"12345\",\"new\":true}\r\n\n")
+	"Date: Thu, 26 Nov 2026 23:15:52 GMT\r\nX-Content-Type-Options: nosniff\r\nContent-Length: 25\r\n\r\n{\"id\":\"12345\",\"new\":true}")
 
 func answerAll(conn net.Conn) {
 	defer conn.Close()

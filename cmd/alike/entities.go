@@ -200,7 +200,7 @@ func tellEntitiesOf(w io.Writer, e *alike.Entities) {
 		fmt.Fprintf(w, "alike: in %s most pairs of records are, by themselves, more likely wrong than right: look at them before you use the result\n",
 			counted(e.Doubtful, "entity", "entities"))
 	}
-	if !linkage.Tells(e.ExpectedPrecision) || e.ExpectedPrecision[0] < 0.5 {
+	if !linkage.MostlyRight(e.ExpectedPrecision) {
 		fmt.Fprintln(w, "alike: the data do not tell which records are one thing: less than half of the links may be right; what helps: --unique TABLES, labels, --precision 0.9")
 	}
 }

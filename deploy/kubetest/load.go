@@ -69,13 +69,14 @@ func newLoad(url, token string) (*load, error) {
 	return l, nil
 }
 
-// run asks by a number of clients until the context ends; what has been asked by then is waited for.
-func (l *load) run(ctx context.Context, clients int, pause time.Duration) {
+// repeat has a number of clients ask, each again after a pause, until the context ends; what has been asked by then is
+// waited for. ask gets the client's number and how often it has asked before.
+func repeat(ctx context.Context, clients int, pause time.Duration, ask func(client, before int)) {
 	var group sync.WaitGroup
 	for c := range clients {
 		group.Go(func() {
-			for i := c; ctx.Err() == nil; i++ {
-				l.ask(i % len(l.bodies))
+			for n := 0; ctx.Err() == nil; n++ {
+				ask(c, n)
 				if pause > 0 {
 					time.Sleep(pause)
 				}
@@ -83,6 +84,11 @@ func (l *load) run(ctx context.Context, clients int, pause time.Duration) {
 		})
 	}
 	group.Wait()
+}
+
+// run asks by a number of clients until the context ends.
+func (l *load) run(ctx context.Context, clients int, pause time.Duration) {
+	repeat(ctx, clients, pause, func(client, before int) { l.ask((client + before) % len(l.bodies)) })
 }
 
 func (l *load) ask(i int) {

@@ -21,9 +21,7 @@ collections:
     minReplicas: 2
     maxReplicas: 4
     cpu: 60
-    behavior:
-      scaleUp: {stabilizationWindowSeconds: 0, policies: [{type: Percent, value: 100, periodSeconds: 5}]}
-      scaleDown: {stabilizationWindowSeconds: 10, policies: [{type: Percent, value: 100, periodSeconds: 5}]}
+    ` + hasty + `
   resources: {requests: {cpu: 50m, memory: 64Mi}, limits: {cpu: 50m}}
 `
 
@@ -61,22 +59,10 @@ func (s *scene) replicasAddUp(ctx context.Context, a *asker) {
 		name string
 		ask  func(ctx context.Context)
 	}{{"checks", a.check}, {"searches", a.search}} {
-		var one float64
-		for _, pods := range []int{1, 2, 4} {
-			s.limit(ctx, s.collections, pods, pods, pods)
-			during, stop := context.WithTimeout(ctx, settle+span)
-			begun := time.Now()
+		s.addUp(ctx, s.collections, "replicas, "+what.name, func(during context.Context) *seen {
 			a.run(during, many, 0, what.ask)
-			stop()
-			f := a.between(begun.Add(settle), begun.Add(settle+span))
-			if pods == 1 {
-				one = f.second
-			}
-			s.say("%s, %d replicas of 0.05 processors: %v, %.2f times one", what.name, pods, f, f.second/one)
-			if f.failed > 0 {
-				s.Errorf("%d requests failed: %v", f.failed, f.fault)
-			}
-		}
+			return &a.seen
+		})
 	}
 }
 
@@ -149,20 +135,9 @@ func newAsker(url string) *asker {
 	return a
 }
 
-// run asks until the context ends; what has been asked by then is waited for.
+// run asks by a number of clients until the context ends.
 func (a *asker) run(ctx context.Context, clients int, pause time.Duration, ask func(ctx context.Context)) {
-	var group sync.WaitGroup
-	for range clients {
-		group.Go(func() {
-			for ctx.Err() == nil {
-				ask(context.WithoutCancel(ctx))
-				if pause > 0 {
-					time.Sleep(pause)
-				}
-			}
-		})
-	}
-	group.Wait()
+	repeat(ctx, clients, pause, func(int, int) { ask(context.WithoutCancel(ctx)) })
 }
 
 // check adds a document that is like none.

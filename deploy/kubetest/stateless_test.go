@@ -22,20 +22,27 @@ const (
 
 // podsAddUp measures answers a second of 1, 2 and 4 pods of equal quota.
 func (s *scene) podsAddUp(ctx context.Context) {
-	var one float64
-	for _, pods := range []int{1, 2, 4} {
-		s.limit(ctx, s.stateless, pods, pods, pods)
+	s.addUp(ctx, s.stateless, "pods", func(during context.Context) *seen {
 		l, err := newLoad(s.statelessURL, readToken)
 		s.must(err)
+		l.run(during, clients, 0)
+		return &l.seen
+	})
+}
+
+// addUp measures answers a second of 1, 2 and 4 pods; run puts them under load until its context ends.
+func (s *scene) addUp(ctx context.Context, of *proxy, what string, run func(ctx context.Context) *seen) {
+	var one float64
+	for _, pods := range []int{1, 2, 4} {
+		s.limit(ctx, of, pods, pods, pods)
 		during, stop := context.WithTimeout(ctx, settle+span)
 		begun := time.Now()
-		l.run(during, clients, 0)
+		f := run(during).between(begun.Add(settle), begun.Add(settle+span))
 		stop()
-		f := l.between(begun.Add(settle), begun.Add(settle+span))
 		if pods == 1 {
 			one = f.second
 		}
-		s.say("%d pods of 0.05 processors: %v, %.2f times one pod", pods, f, f.second/one)
+		s.say("%d %s, 0.05 processors each: %v, %.2f times one", pods, what, f, f.second/one)
 		if f.failed > 0 {
 			s.Errorf("%d requests failed: %v", f.failed, f.fault)
 		}

@@ -37,6 +37,9 @@ type Options struct {
 	PartBytes int64
 }
 
+// Valued tells whether a document has a value of the recipe's field, or of one by which it is counted.
+func (o *Options) Valued() bool { return o.Within || o.By }
+
 // Builder makes a table of the documents that several workers read at the same time. Segments stay
 // in memory until they fill their share of it; then all go to disk.
 type Builder struct {
@@ -51,7 +54,7 @@ type Builder struct {
 }
 
 func NewBuilder(o Options) *Builder {
-	b := &Builder{o: o, t: &Table{Sources: o.Sources, ReferenceFiles: o.References, leftFiles: o.Left, bands: o.Keys, k: o.Words, within: o.Within, valued: o.Within || o.By}}
+	b := &Builder{o: o, t: &Table{Sources: o.Sources, ReferenceFiles: o.References, leftFiles: o.Left, bands: o.Keys, k: o.Words, within: o.Within, valued: o.Valued()}}
 	b.keepSets.Store(o.MostSetFeatures > 0)
 	return b
 }

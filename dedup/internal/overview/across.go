@@ -52,6 +52,14 @@ func newAcross(of string, rows, columns []string) *Across {
 	return a
 }
 
+// place returns where a group stands among those that are named; that of all others is behind them.
+func place[G comparable](named []G, group G) int {
+	if i := slices.Index(named, group); i >= 0 {
+		return i
+	}
+	return len(named)
+}
+
 // acrossFiles counts by files.
 func acrossFiles(o Options) (*Across, error) {
 	t := o.Table
@@ -77,14 +85,8 @@ func acrossFiles(o Options) (*Across, error) {
 		return labels
 	}
 	a := newAcross("", labels(rows), labels(columns))
-	at := func(numbers []int, of uint32) int {
-		if i := slices.Index(numbers, t.FileOf(of)); i >= 0 {
-			return i
-		}
-		return len(numbers)
-	}
 	return a, o.Clusters.Removed.Visit(func(e extsort.Entry) error {
-		a.Removed[at(rows, uint32(e.Key))][at(columns, uint32(e.Value))]++
+		a.Removed[place(rows, t.FileOf(uint32(e.Key)))][place(columns, t.FileOf(uint32(e.Value)))]++
 		return nil
 	})
 }
@@ -97,14 +99,8 @@ func acrossValues(o Options) (*Across, error) {
 	values := o.Values[:min(len(o.Values), mostGroups)]
 	a := newAcross(o.By, values, values)
 	of, by := o.Table.Scanner(), o.Table.Cursor()
-	at := func(value []byte) int {
-		if i := slices.Index(values, string(value)); i >= 0 {
-			return i
-		}
-		return len(values)
-	}
 	err := o.Clusters.Removed.Visit(func(e extsort.Entry) error {
-		a.Removed[at(of.Within(uint32(e.Key)))][at(by.Within(uint32(e.Value)))]++
+		a.Removed[place(values, string(of.Within(uint32(e.Key))))][place(values, string(by.Within(uint32(e.Value))))]++
 		return cmp.Or(of.Err, by.Err)
 	})
 	return a, err

@@ -326,12 +326,9 @@ func (w *worker) make(record *corpus.Record) (recipe.Made, error) {
 	return made, nil
 }
 
-// valued tells whether a document has a value of the recipe's field, or of one by which it is counted.
-func (w *worker) valued() bool { return w.Table.Within || w.Table.By }
-
 // valueOf returns a record's value of that field.
 func (w *worker) valueOf(record *corpus.Record) []byte {
-	if !w.valued() || w.Within >= len(record.Fields) {
+	if !w.Table.Valued() || w.Within >= len(record.Fields) {
 		return nil
 	}
 	return record.Fields[w.Within]
@@ -365,7 +362,7 @@ func (w *worker) addDocument(file int, record *corpus.Record, made recipe.Made) 
 		c.Features = append(c.Features, set...)
 	}
 	value := w.value
-	if len(record.Fields) > 0 && !(w.valued() && w.Within == 0) {
+	if len(record.Fields) > 0 && !(w.Table.Valued() && w.Within == 0) {
 		value = record.Fields[0]
 	}
 	if w.look != nil && file >= w.Table.References {

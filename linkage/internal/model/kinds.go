@@ -123,19 +123,19 @@ const expectSteps = 6
 // expect changes the prior so that with regard to rivals as many candidates are expected to be matches as decoys say,
 // among those of which they say that of so many one is (decoysTell). That some of these have better rivals makes the others
 // more likely. Among the many others the model, which was fitted to the same pairs, sees more matches than there are.
-func (m *Model) expect(byDecoys []float64, c *compare.Comparison, rivals *exclusive) {
+func (m *Model) expect(likely []float64, c *compare.Comparison, rivals *exclusive) {
 	if rivals == nil {
 		return
 	}
 	told := func(probability []float64) (sum float64) {
-		for i, p := range byDecoys {
+		for i, p := range likely {
 			if p >= decoysTell {
 				sum += probability[i]
 			}
 		}
 		return sum
 	}
-	matches := told(byDecoys)
+	matches := told(likely)
 	most := float64(min(len(rivals.left), len(rivals.right)))
 	odds, probability := make([]float64, len(c.Pairs)), make([]float64, len(c.Pairs))
 	for range expectSteps {
