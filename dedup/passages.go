@@ -8,6 +8,8 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/passages"
 	"github.com/alike-dev/alike/dedup/internal/write"
+	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/shingle"
 	"github.com/alike-dev/alike/text"
 )
 
@@ -35,22 +37,31 @@ var Units = passages.Units
 // Passages say what CutPassages cuts.
 type Passages struct {
 	Unit      Unit
-	MinTokens int  // least number of tokens of a unit; 0: by unit 3, 5, 8 and 50
-	MinCount  int  // least number of documents that have it; 0: 2
+	MinTokens int // least number of tokens of a unit; 0: by unit 3, 5, 8 and 50
+	MinCount  int // least number of documents that have it; 0: 2
+	// Threshold, if it is not 0, makes similar units count as one: a unit is compared with the different ones before it,
+	// and joins the first of a group from that Jaccard similarity of their shingles on, up to 1. So of a group the units
+	// in its first document stay. Not of substrings.
+	Threshold float64
+	NGram     int  // words in a shingle of Threshold; 0: 1, so that the order of words does not count
 	Code      bool // code fences and rows of tables are cut too
 	FoundOnly bool // nothing is cut: no records are written
 }
 
 // PassageCounts are the numbers of a run of CutPassages.
 type PassageCounts struct {
-	Unit      Unit  `json:"unit"`
-	MinTokens int   `json:"min_tokens"`
-	MinCount  int   `json:"min_count"`
-	Found     int64 `json:"found"` // rows of FoundFile
-	Bytes     int64 `json:"bytes"` // of texts, that go
-	Changed   int64 `json:"changed"`
-	Emptied   int64 `json:"emptied"` // of the changed documents, those of which no word stays
-	Little    int64 `json:"little"`  // of the changed documents, those left with fewer than 50 words, which LittleFile names
+	Unit      Unit `json:"unit"`
+	MinTokens int  `json:"min_tokens"`
+	MinCount  int  `json:"min_count"`
+	// Threshold and NGram are those of similar units; 0: only equal ones were found.
+	Threshold float64 `json:"threshold,omitempty"`
+	NGram     int     `json:"ngram,omitempty"`
+
+	Found   int64 `json:"found"` // rows of FoundFile
+	Bytes   int64 `json:"bytes"` // of texts, that go
+	Changed int64 `json:"changed"`
+	Emptied int64 `json:"emptied"` // of the changed documents, those of which no word stays
+	Little  int64 `json:"little"`  // of the changed documents, those left with fewer than 50 words, which LittleFile names
 }
 
 // Files of CutPassages, beside KeptFolder and SummaryFile.
@@ -65,7 +76,8 @@ const (
 // OnNotice, Progress and Unsynced.
 //
 // Pieces are compared by 96-bit hashes of their words. The input is read three times, for substrings four times; what
-// exceeds Memory goes to disk, 16 bytes a unit, or a token of substrings, and three times that for what is cut.
+// exceeds Memory goes to disk, 16 bytes a unit, or a token of substrings, and three times that for what is cut. With a
+// Threshold the different units are written to disk as well, and compared by a Run, by LSH where that costs less.
 func CutPassages(ctx context.Context, config Config, o Passages) (summary *Summary, err error) {
 	if config.Output == "" {
 		return nil, fmt.Errorf("%w: no output folder", ErrUsage)
@@ -87,6 +99,9 @@ func CutPassages(ctx context.Context, config Config, o Passages) (summary *Summa
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, j.close(err == nil)) }()
+	if o.Threshold > 0 {
+		j.space.Leave(j.Memory / 2) // to the run that compares units
+	}
 	if in, err = spool(ctx, j, in); err != nil {
 		return nil, err
 	}
@@ -118,7 +133,18 @@ func (o *Passages) settle(s *settings) error {
 	if o.MinCount == 0 {
 		o.MinCount = 2
 	}
+	if o.Threshold > 0 && o.NGram == 0 {
+		o.NGram = 1
+	}
 	switch {
+	case o.Threshold != 0 && !(o.Threshold > 0 && o.Threshold <= 1):
+		return fmt.Errorf("the threshold of units is %v: take more than 0, up to 1", o.Threshold)
+	case o.Threshold > 0 && o.Unit == UnitSubstring:
+		return errors.New("substrings are found word for word: similar units are lines, sentences or paragraphs")
+	case o.Threshold == 0 && o.NGram > 1:
+		return errors.New("shingles are those of similar units, for which there is no threshold")
+	case o.NGram < 0 || o.NGram > shingle.MostN:
+		return fmt.Errorf("shingles of %d words: take 1 to %d", o.NGram, shingle.MostN)
 	case o.MinCount < 2:
 		return fmt.Errorf("passages of at least %d documents: take 2 or more", o.MinCount)
 	case s.Folder != "" || s.Known != nil || s.Link != nil || len(s.Against)+len(s.With) > 0 || s.Fingerprints || s.Tags != nil || s.IDsOnly || s.Rarity != nil:
@@ -140,7 +166,7 @@ func cutPassages(ctx context.Context, j *job, in *inputs, o Passages, out *write
 	var d *passages.Documents
 	var g *passages.Groups
 	err = j.account.stage("read", in.bytes(), func() (items, bytes int64, err error) {
-		if d, g, err = findPassages(ctx, p); err != nil {
+		if d, g, err = findPassages(ctx, j, p, o); err != nil {
 			return 0, 0, err
 		}
 		return d.Count, d.Bytes, nil
@@ -168,21 +194,27 @@ func cutPassages(ctx context.Context, j *job, in *inputs, o Passages, out *write
 	a := j.account
 	a.Read, a.Kept, a.TextScheme, a.SketchScheme, a.Verify = d.Count+a.Skipped, d.Count, text.Options{}.String(), "", ""
 	a.Passages = &PassageCounts{
-		Unit: o.Unit, MinTokens: o.MinTokens, MinCount: o.MinCount, Found: rows.Counts.Rows, Bytes: rows.Bytes,
+		Unit: o.Unit, MinTokens: o.MinTokens, MinCount: o.MinCount, Threshold: o.Threshold, NGram: o.NGram, Found: rows.Counts.Rows, Bytes: rows.Bytes,
 		Changed: rows.Changed, Emptied: rows.Emptied, Little: rows.Little,
 	}
 	return a.finish(j.space), err
 }
 
 // findPassages finds the pieces that go, and where they stand first.
-func findPassages(ctx context.Context, p *passages.Job) (d *passages.Documents, g *passages.Groups, err error) {
+func findPassages(ctx context.Context, j *job, p *passages.Job, o Passages) (d *passages.Documents, g *passages.Groups, err error) {
 	pieces, d, err := passages.Read(ctx, p)
 	if err != nil {
 		return d, nil, errors.Join(err, d.Close())
 	}
-	g, gone, err := passages.Group(ctx, p, pieces)
-	if err = errors.Join(err, p.Space.Release(pieces)); err == nil {
-		err = passages.Place(ctx, p, d, g, gone)
+	if o.Threshold > 0 {
+		g, err = findNear(ctx, j, p, o, d, pieces)
+		err = errors.Join(err, p.Space.Release(pieces))
+	} else {
+		var gone *extsort.Sorted
+		g, gone, err = passages.Group(ctx, p, pieces)
+		if err = errors.Join(err, p.Space.Release(pieces)); err == nil {
+			err = passages.Place(ctx, p, d, g, gone)
+		}
 	}
 	if err != nil {
 		err = errors.Join(err, g.Close(p.Space), d.Close())

@@ -34,6 +34,44 @@ type twin struct {
 type twinUnit struct {
 	start, end int
 	words      []uint64
+	group      int // units that count as equal have the same
+}
+
+// group puts the units of all documents into groups.
+func (w *twin) group(units [][]twinUnit) {
+	type class struct {
+		words   []uint64
+		leader  int
+		grammar map[string]bool
+	}
+	var classes []class
+	for d := range units {
+		for i := range units[d] {
+			u := &units[d][i]
+			at := slices.IndexFunc(classes, func(c class) bool { return slices.Equal(c.words, u.words) })
+			if at < 0 {
+				at = len(classes)
+				c := class{u.words, at, map[string]bool{}}
+				for k := 0; k == 0 || k+w.o.NGram <= len(u.words); k++ {
+					c.grammar[fmt.Sprint(u.words[k:min(k+max(w.o.NGram, 1), len(u.words))])] = true
+				}
+				for l, before := range classes {
+					both := 0
+					for g := range before.grammar {
+						if c.grammar[g] {
+							both++
+						}
+					}
+					if all := len(before.grammar) + len(c.grammar) - both; before.leader == l && w.o.Threshold > 0 && float64(both) >= w.o.Threshold*float64(all)-1e-9 {
+						c.leader = l
+						break
+					}
+				}
+				classes = append(classes, c)
+			}
+			u.group = classes[at].leader
+		}
+	}
 }
 
 var twinLine = regexp.MustCompile("(?s)^(.*?)(\r\n|\n|\r|\u0085|\u2028|\u2029|$)")
@@ -87,7 +125,7 @@ func (w *twin) units(t *rapid.T, doc string) (units []twinUnit) {
 	lines, kinds := w.lines(doc)
 	add := func(start, end int) {
 		if of := wordsOf(t, doc[start:end]); len(of) >= w.o.MinTokens {
-			units = append(units, twinUnit{start, end, of})
+			units = append(units, twinUnit{start, end, of, 0})
 		}
 	}
 	thai := func(i int) bool {
@@ -188,7 +226,7 @@ func (w *twin) cut(t *rapid.T, d int, units [][]twinUnit) (left string, rows []s
 	at := 0
 	for i := 0; i < len(units[d]); i++ {
 		source := func(i int) (first, at int, ok bool) {
-			same := func(u twinUnit) bool { return slices.Equal(u.words, units[d][i].words) }
+			same := func(u twinUnit) bool { return u.group == units[d][i].group }
 			if first, ok = w.goes(d, func(e int) bool { return slices.ContainsFunc(units[e], same) }); ok {
 				at = units[first][slices.IndexFunc(units[first], same)].start
 			}
@@ -364,16 +402,18 @@ func TestPassagesAreTheSameBeyondMemory(t *testing.T) {
 	dir := mixedCorpus(t, 5)
 	large := filepath.Join(t.TempDir(), "large.jsonl")
 	writeJSONL(t, large, generate(6, 4000))
-	for _, unit := range Units {
+	for _, o := range []Passages{{Unit: UnitLine}, {Unit: UnitSentence}, {Unit: UnitParagraph}, {Unit: UnitSubstring}, {Unit: UnitLine, Threshold: 0.6}} {
+		unit := o.Unit
+		o.MinTokens = 4
 		inputs := []string{dir}
-		if unit == UnitSubstring {
+		if unit == UnitSubstring || o.Threshold > 0 {
 			inputs = append(inputs, large)
 		}
 		var want map[string]string
 		for i, c := range []Config{{Threads: 1}, {Threads: 3, limits: limits{memory: 1 << 20}}, {Threads: 2}} {
 			c.Inputs, c.Output, c.Work = inputs, filepath.Join(t.TempDir(), "out"), Unsynced{}
 			c.Corpus.BlockSize = []int{0, 1 << 12, 1 << 14}[i]
-			summary, err := CutPassages(t.Context(), c, Passages{Unit: unit, MinTokens: 4})
+			summary, err := CutPassages(t.Context(), c, o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -402,11 +442,18 @@ func TestPassagesAreThoseOfTheSlowTwin(t *testing.T) {
 		}
 		if o.Unit == UnitSubstring {
 			o.MinTokens++
+		} else if o.Threshold = rapid.SampledFrom([]float64{0, 0.3, 0.5, 0.8, 1}).Draw(t, "threshold"); o.Threshold > 0 {
+			o.NGram = rapid.IntRange(1, 2).Draw(t, "ngram")
 		}
 		piece := rapid.SampledFrom([]string{
 			"a ", "b ", "A ", "c ", "a", "b", ". ", "! ", "Dr. ", "\n", "\r\n", "\r", "\u0085", "\u2028", "\u2029", "\n\n", "\n \t\n", "```\n", "~~~ x\n", "| a | b |\n",
 			"# ", "\n- ", "\n1. ", "漢", "字。", "ก", "ก\u0e34 ", "e\u0301", "½", "'", "\u200d", "🇩", "가", "ᄀ", "ᅡ", "\xff", " ",
 		})
+		if o.Threshold > 0 && rapid.Bool().Draw(t, "chains") { // of units that are like one another, and not all like the first
+			piece = rapid.Map(rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "f", "g", "h"}), 3, 6), func(words []string) string {
+				return strings.Join(words, " ") + ".\n\n"
+			})
+		}
 		var docs []string
 		for range rapid.IntRange(1, 5).Draw(t, "docs") {
 			docs = append(docs, strings.ToValidUTF8(strings.Join(rapid.SliceOfN(piece, 0, 25).Draw(t, "doc"), ""), "\ufffd"))
@@ -420,6 +467,7 @@ func TestPassagesAreThoseOfTheSlowTwin(t *testing.T) {
 				units[d] = w.units(t, doc)
 			}
 		}
+		w.group(units)
 		var wantRows []string
 		want := make([]string, len(docs))
 		for d := range docs {

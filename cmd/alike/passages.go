@@ -18,7 +18,8 @@ that has it, and cut it out of all others.
 Units are compared by their words: case, spaces and punctuation do not count. What
 repeats inside the first document stays there. --unit substring cuts any run of words
 that stands in an earlier document, from --min-tokens on. Code fences and rows of
-tables stay unless --code is given.
+tables stay unless --code is given. With --threshold 0.9 a unit also goes if nine tenths
+of the words that it and an earlier unit have are in both.
 
 The output folder has kept/, the documents in the files, formats and compressions of the
 inputs, where every byte stays but those of what is cut; found.csv, what was cut and where
@@ -48,6 +49,8 @@ func (f *passagesFlags) add(flags *pflag.FlagSet) {
 	flags.Var(&f.unit, "unit", "what is compared and cut: line, sentence, paragraph or substring (runs of words)")
 	flags.IntVar(&f.what.MinTokens, "min-tokens", 0, "least number of words of a unit (default: line 3, sentence 5, paragraph 8, substring 50)")
 	flags.IntVar(&f.what.MinCount, "min-count", 2, "least number of documents that have a unit")
+	flags.Float64Var(&f.what.Threshold, "threshold", 0, "also cut lines, sentences and paragraphs whose words are that `similar` to those of an earlier one, up to 1")
+	flags.IntVar(&f.what.NGram, "ngram", 0, "words in a shingle of --threshold; from 2 on their order counts (default 1)")
 	f.keep = choose("first")
 	flags.Var(&f.keep, "keep", "which document keeps a unit: first")
 	flags.BoolVar(&f.what.Code, "code", false, "cut code fences and rows of tables too")
@@ -81,6 +84,12 @@ func (f *passagesFlags) run(cmd *cobra.Command, args []string) error {
 		return usagef("--unit is missing: say what to compare and cut: line, sentence, paragraph or substring")
 	case cmd.Flags().Changed("min-tokens") && f.what.MinTokens < 1:
 		return usagef("--min-tokens is %d: take 1 or more", f.what.MinTokens)
+	case cmd.Flags().Changed("threshold") && !(f.what.Threshold > 0 && f.what.Threshold <= 1):
+		return usagef("--threshold is %v: take more than 0, up to 1", f.what.Threshold)
+	case f.what.NGram > 1 && f.what.Threshold == 0:
+		return usagef("--ngram is for similar units: say --threshold as well, or leave it out")
+	case cmd.Flags().Changed("ngram") && f.what.NGram < 1:
+		return usagef("--ngram is %d: take 1 or more", f.what.NGram)
 	case f.what.MinCount < 2:
 		return usagef("--min-count is %d: take 2 or more", f.what.MinCount)
 	}

@@ -62,16 +62,15 @@ func decimal(n uint64) string { return strconv.FormatUint(n, 10) }
 func (j *Job) starts(ctx context.Context, d *Documents, r *Rows) (*extsort.Sorted, error) {
 	tokens := &asked{reader: r.asked.Reader(), shift: 32}
 	places, err := j.Space.Sorted(ctx, j.Space.Sorting("starts", 8, 0), func(to *extsort.Appender) error {
-		return visit(ctx, j, d, tokens, func(c *Cutter, record *corpus.Record, entries, out []extsort.Entry) []extsort.Entry {
+		return visit(ctx, j, d, tokens, func(c *Cutter, record *corpus.Record, entries []extsort.Entry, out *found) {
 			c.Pieces(record.Text)
 			inFile := placesOf(record)
 			for _, e := range entries {
 				if e.Value < uint64(len(c.tokens)) {
-					out = append(out, extsort.Entry{Key: uint64(uint32(e.Key)), Value: uint64(inFile(c.tokens[e.Value].Start))})
+					out.entries = append(out.entries, extsort.Entry{Key: uint64(uint32(e.Key)), Value: uint64(inFile(c.tokens[e.Value].Start))})
 				}
 			}
-			return out
-		}, to)
+		}, addTo(to))
 	})
 	return places, errors.Join(err, tokens.close())
 }

@@ -41,18 +41,37 @@ func (a *asked) of(entries []extsort.Entry, doc uint32) (own, rest []extsort.Ent
 	return entries[:n], entries[n:]
 }
 
-// A look returns entries about a document, for those that are asked for. Several goroutines call it.
-type look func(c *Cutter, r *corpus.Record, asked, out []extsort.Entry) []extsort.Entry
+// found is what a look has found in the documents of a block.
+type found struct {
+	entries []extsort.Entry
+	bytes   []byte
+}
+
+// A look appends what it finds in a document, for the entries that are asked for. Several goroutines call it.
+type look func(c *Cutter, r *corpus.Record, asked []extsort.Entry, out *found)
+
+// addTo has the entries that are found added.
+func addTo(to *extsort.Appender) func(*found) error {
+	return func(f *found) error {
+		for _, e := range f.entries {
+			if err := to.Add(e.Key, e.Value); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
 
 // looking is the work on one block.
 type looking struct {
-	parser       *corpus.Parser
-	cutter       *Cutter
-	entries, out []extsort.Entry
+	parser  *corpus.Parser
+	cutter  *Cutter
+	entries []extsort.Entry
+	found   found
 }
 
-// visit looks at the documents for which there are entries, and adds in the order of the input what is found.
-func visit(ctx context.Context, j *Job, d *Documents, a *asked, f look, to *extsort.Appender) error {
+// visit looks at the documents for which there are entries, and has what is found taken in the order of the input.
+func visit(ctx context.Context, j *Job, d *Documents, a *asked, f look, take func(*found) error) error {
 	workers := make([]*looking, j.Space.Threads)
 	for i := range workers {
 		workers[i] = &looking{parser: corpus.NewParser(j.Corpus), cutter: NewCutter(j.Cut)}
@@ -81,10 +100,8 @@ func visit(ctx context.Context, j *Job, d *Documents, a *asked, f look, to *exts
 		},
 		Work: func(worker int, b *inorder.Block) error { return workers[worker].work(d, b, a, f) },
 		Commit: func(worker int, b *inorder.Block) error {
-			for _, e := range workers[worker].out {
-				if err := to.Add(e.Key, e.Value); err != nil {
-					return err
-				}
+			if err := take(&workers[worker].found); err != nil {
+				return err
 			}
 			j.Progress.Advance(0, int64(len(b.Data())))
 			return nil
@@ -98,7 +115,7 @@ func visit(ctx context.Context, j *Job, d *Documents, a *asked, f look, to *exts
 
 // work looks at the documents of a block.
 func (w *looking) work(d *Documents, b *inorder.Block, a *asked, f look) error {
-	w.out = w.out[:0]
+	w.found.entries, w.found.bytes = w.found.entries[:0], w.found.bytes[:0]
 	rest := w.entries
 	if len(rest) == 0 {
 		return nil
@@ -111,7 +128,7 @@ func (w *looking) work(d *Documents, b *inorder.Block, a *asked, f look) error {
 		}
 		var own []extsort.Entry
 		if own, rest = a.of(rest, doc); len(own) > 0 {
-			w.out = f(w.cutter, &record, own, w.out)
+			f(w.cutter, &record, own, &w.found)
 		}
 		doc++
 	}
@@ -128,7 +145,7 @@ func Place(ctx context.Context, j *Job, d *Documents, g *Groups, gone *extsort.S
 	defer func() { err = errors.Join(err, j.Space.Release(gone)) }()
 	wanted := &asked{reader: g.Wanted.Reader()}
 	found, err := j.Space.Sorted(ctx, j.Space.Sorting("found", 8, 0), func(to *extsort.Appender) error {
-		return visit(ctx, j, d, wanted, func(c *Cutter, r *corpus.Record, entries, out []extsort.Entry) []extsort.Entry {
+		return visit(ctx, j, d, wanted, func(c *Cutter, r *corpus.Record, entries []extsort.Entry, out *found) {
 			want := make(map[uint64]bool, len(entries))
 			for _, e := range entries {
 				want[e.Value] = true
@@ -141,11 +158,10 @@ func Place(ctx context.Context, j *Job, d *Documents, g *Groups, gone *extsort.S
 					if j.Cut.Unit != Substring {
 						at = inFile(p.Start)
 					}
-					out = append(out, extsort.Entry{Key: p.Key, Value: uint64(at)})
+					out.entries = append(out.entries, extsort.Entry{Key: p.Key, Value: uint64(at)})
 				}
 			}
-			return out
-		}, to)
+		}, addTo(to))
 	})
 	if err = errors.Join(err, wanted.close()); err != nil {
 		return err

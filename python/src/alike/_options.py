@@ -87,6 +87,8 @@ class PassagesOptions(ReadingOptions, total=False):
     unit: Literal["line", "sentence", "paragraph", "substring"]
     min_tokens: int
     min_count: int
+    threshold: float
+    ngram: int
     keep: Literal["first"]
     code: bool
     found_only: bool

@@ -1,0 +1,226 @@
+package passages
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/scratch"
+	"github.com/alike-dev/alike/internal/tagging"
+)
+
+// Distinct holds the different pieces of a corpus, numbered in the order in which they stand there first.
+type Distinct struct {
+	first *Store // of each unitBytes: its key (8), the document where it stands first and its place there (4 each)
+}
+
+// unitHead is what stands before the text of a unit in its record.
+const unitHead = `{"id":"%d","text":`
+
+const unitBytes = 8 + 4 + 4
+
+// Close releases them.
+func (u *Distinct) Close() error { return u.first.Close() }
+
+// Unite writes each different piece once, as a record {"id":"0","text":…} of JSON lines, where id is its number. Of
+// those that have one key, by chance, and differ none is written: they stay.
+func Unite(ctx context.Context, j *Job, d *Documents, pieces *extsort.Sorted, to io.Writer) (u *Distinct, err error) {
+	u = &Distinct{&Store{Space: j.Space, Name: "units", Most: int(j.Space.Share(16))}}
+	firsts, err := j.Space.Sorted(ctx, j.Space.Sorting("firsts", 8, 0), func(to *extsort.Appender) error { return addFirsts(pieces, to) })
+	if err != nil {
+		return u, err
+	}
+	asked := &asked{reader: firsts.Reader()}
+	defer func() { err = errors.Join(err, asked.close(), j.Space.Release(firsts)) }()
+	out := bufio.NewWriterSize(to, 1<<20)
+	var n uint64
+	err = visit(ctx, j, d, asked, appendUnits, func(f *found) error {
+		if n+uint64(len(f.entries)) > math.MaxUint32 {
+			return fmt.Errorf("more than %d different units: take a part of the input", uint32(math.MaxUint32))
+		}
+		texts := f.bytes
+		for _, e := range f.entries {
+			text, rest, _ := bytes.Cut(texts, []byte("\n"))
+			texts = rest
+			if _, err := fmt.Fprintf(out, unitHead+"%s}\n", n, text); err != nil {
+				return err
+			}
+			n++
+			if err := u.first.Append(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, e.Key), e.Value)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return u, errors.Join(err, out.Flush())
+}
+
+// addFirsts adds, of each key that is that of one piece only, the document where it stands first.
+func addFirsts(pieces *extsort.Sorted, to *extsort.Appender) error {
+	var key, first uint64
+	var check uint32
+	known, one := false, false
+	add := func() error {
+		if !one {
+			return nil
+		}
+		return to.Add(first, key)
+	}
+	err := pieces.Visit(func(e extsort.Entry) error {
+		if known && e.Key == key {
+			one = one && uint32(e.Value) == check
+			return nil
+		}
+		err := add()
+		key, first, check, known, one = e.Key, e.Value>>32, uint32(e.Value), true, true
+		return err
+	})
+	return errors.Join(err, add())
+}
+
+// appendUnits is the look of Unite. An entry has a unit's key and, as in Distinct, its place; the bytes are the texts as JSON,
+// each with a line feed.
+func appendUnits(c *Cutter, r *corpus.Record, asked []extsort.Entry, out *found) {
+	want := make(map[uint64]bool, len(asked))
+	for _, e := range asked {
+		want[e.Value] = true
+	}
+	inFile := placesOf(r)
+	for _, p := range c.Pieces(r.Text) {
+		if want[p.Key] {
+			delete(want, p.Key)
+			place := uint64(uint32(asked[0].Key)) | uint64(inFile(p.Start))<<32
+			out.entries = append(out.entries, extsort.Entry{Key: p.Key, Value: place})
+			out.bytes = append(tagging.AppendJSON(out.bytes, r.Text[p.Start:p.End]), '\n')
+		}
+	}
+}
+
+// A UnitReader reads again some of what Unite has written.
+type UnitReader struct{ From *bufio.Reader }
+
+// Text returns the text of a unit, which must be behind that of the call before.
+func (r *UnitReader) Text(unit uint64) ([]byte, error) {
+	head := fmt.Appendf(nil, unitHead, unit)
+	for {
+		line, err := r.From.ReadBytes('\n')
+		if err != nil {
+			return nil, scratch.ErrDamaged
+		}
+		if quoted, ok := bytes.CutPrefix(line, head); ok {
+			var text string
+			err = json.Unmarshal(bytes.TrimSuffix(quoted, []byte("}\n")), &text)
+			return []byte(text), err
+		}
+	}
+}
+
+// GroupNear finds the pieces that go if units count as equal to others: like has the numbers of a unit and of the one
+// before it that it is equal to. Units that are equal to no other lead a group. A group goes as a piece does for Group:
+// where enough documents have one of its pieces, from all but the first document.
+func GroupNear(ctx context.Context, j *Job, u *Distinct, pieces, like *extsort.Sorted) (g *Groups, err error) {
+	g = &Groups{}
+	members, err := u.members(ctx, j, pieces, like)
+	if err != nil {
+		return g, err
+	}
+	defer func() { err = errors.Join(err, j.Space.Release(members)) }()
+	g.places, err = j.Space.Sorted(ctx, j.Space.Sorting("places", 8, 0), func(places *extsort.Appender) (err error) {
+		g.Firsts, err = j.Space.Sorted(ctx, j.Space.Sorting("firsts", 8, 0), func(firsts *extsort.Appender) error {
+			n := &nearGroup{units: u.first, least: j.Least, leader: math.MaxUint64, firsts: firsts, places: places}
+			return members.Visit(n.add)
+		})
+		return err
+	})
+	return g, err
+}
+
+// members returns the number of a group's leader and a document (32 bits each) → key of a piece of the group there.
+func (u *Distinct) members(ctx context.Context, j *Job, pieces, like *extsort.Sorted) (members *extsort.Sorted, err error) {
+	leaders, err := j.Space.Sorted(ctx, j.Space.Sorting("leaders", 8, 0), func(to *extsort.Appender) error {
+		led := extsort.NewLookup(like)
+		visited := u.first.each(unitBytes, func(i int64, record []byte) error {
+			leader, ok := led.Find(uint64(i))
+			if !ok {
+				leader = uint64(i)
+			}
+			return to.Add(binary.LittleEndian.Uint64(record), leader)
+		})
+		return errors.Join(visited, led.Err(), led.Close())
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, j.Space.Release(leaders)) }()
+	return j.Space.Sorted(ctx, j.Space.Sorting("members", 8, 0), func(to *extsort.Appender) error {
+		led := extsort.NewLookup(leaders)
+		visited := pieces.Visit(func(e extsort.Entry) error {
+			leader, ok := led.Find(e.Key)
+			if !ok { // one of several with this key
+				return led.Err()
+			}
+			return to.Add(leader<<32|e.Value>>32, e.Key)
+		})
+		return errors.Join(visited, led.Err(), led.Close())
+	})
+}
+
+// nearGroup is one group after the other.
+type nearGroup struct {
+	units  *Store
+	least  int
+	leader uint64
+	first  uint32 // document
+	at     uint32 // place of the leader there
+	last   uint32 // document that was counted
+	count  int
+	held   []extsort.Entry // behind the first document, until there are enough
+
+	firsts, places *extsort.Appender
+}
+
+// add adds the next of the members.
+func (g *nearGroup) add(e extsort.Entry) error {
+	doc := uint32(e.Key)
+	if leader := e.Key >> 32; leader != g.leader {
+		var unit [unitBytes]byte
+		if _, err := g.units.ReadAt(unit[:], int64(leader)*unitBytes); err != nil {
+			return err
+		}
+		g.leader, g.count, g.held = leader, 1, g.held[:0]
+		g.first, g.at = binary.LittleEndian.Uint32(unit[8:]), binary.LittleEndian.Uint32(unit[12:])
+		g.last = g.first
+	}
+	if doc == g.first {
+		return nil
+	}
+	if doc != g.last {
+		g.last = doc
+		g.count++
+	}
+	if g.count < g.least {
+		g.held = append(g.held, e)
+		return nil
+	}
+	for _, before := range g.held {
+		if err := g.goes(before); err != nil {
+			return err
+		}
+	}
+	g.held = g.held[:0]
+	return g.goes(e)
+}
+
+// goes adds that a piece goes from a document.
+func (g *nearGroup) goes(e extsort.Entry) error {
+	doc := e.Key << 32
+	return errors.Join(g.firsts.Add(doc|uint64(g.first), e.Value), g.places.Add(doc|uint64(g.at), e.Value))
+}
