@@ -52,6 +52,9 @@ func (b *Block) reset(keep int) {
 // block can be given to Next again.
 func (b *Block) Release() { b.reset(0) }
 
+// Admitted tells whether the block holds what Options.Admit has given for it, which others may be waiting for.
+func (b *Block) Admitted() bool { return b.release != nil }
+
 // admit waits until the block may grow to so many bytes.
 func (b *Block) admit(ctx context.Context, o *Options, bytes int) (err error) {
 	if b.release == nil && o.Admit != nil {

@@ -13,8 +13,9 @@ import (
 )
 
 // Identity is that of dedup.Screener.
+// Identity has a number that changes with the rules by which items are found.
 func (s *screener) Identity() string {
-	return fmt.Sprintf("decontaminate threshold=%v columns=%q found-only=%v cut=%v", s.c.Threshold, s.c.Columns, s.c.FoundOnly, s.c.Cut)
+	return fmt.Sprintf("decontaminate 1 threshold=%v columns=%q found-only=%v cut=%v", s.c.Threshold, s.c.Columns, s.c.FoundOnly, s.c.Cut)
 }
 
 // Load reads the evaluation sets.

@@ -27,6 +27,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/clusters"
 	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/bitset"
@@ -58,20 +59,20 @@ func Run(ctx context.Context, config Config) (summary *Summary, err error) {
 	if s.Known != nil {
 		end = s.Known.End
 	}
-	return runInto(ctx, j, in, out, &Summary{}, func(in *inputs) (*Summary, error) { return removal(ctx, j, in, out) }, end)
+	return runInto(ctx, j, in, out, in.own(), &Summary{}, func(in *inputs) (*Summary, error) { return removal(ctx, j, in, out) }, end)
 }
 
-// runInto prepares the output folder, calls run, with streams in files, which stages and publishes the output, and then
-// end. After an error the output is discarded, unless another process can go on. One that was killed when all was staged
+// runInto prepares the output folder for the sources that are written, calls run, with streams in files, which stages and
+// publishes the output, and then end. After an error the output is discarded, unless another process can go on. One that was killed when all was staged
 // is only published; its summary was noted.
 func runInto[S any](
-	ctx context.Context, j *job, in *inputs, out *write.Folder, noted *S, run func(*inputs) (*S, error), end func() error,
+	ctx context.Context, j *job, in *inputs, out *write.Folder, written []corpus.Source, noted *S, run func(*inputs) (*S, error), end func() error,
 ) (summary *S, err error) {
 	published, err := j.log.Last(resume.Published, noted)
 	if err != nil {
 		return nil, err
 	}
-	if err := out.Prepare(ctx, j.space, j.log, published, in.own()); err != nil {
+	if err := out.Prepare(ctx, j.space, j.log, published, written); err != nil {
 		return nil, err
 	}
 	defer out.Unlock()
@@ -138,19 +139,25 @@ func removal(ctx context.Context, j *job, in *inputs, out *write.Folder) (*Summa
 		}
 	}
 	s := j.account.finish(j.space)
-	if err := out.WriteLast(s, written.page); err != nil {
-		return nil, err
+	return s, publish(ctx, j, out, in.own(), s, written.page, func() error { return addKept(ctx, j, in, docs.table, written.removed) })
+}
+
+// publish writes the summary and the page (nil: none), makes the output of the written sources durable, calls last, and
+// moves all of it to its place.
+func publish(ctx context.Context, j *job, out *write.Folder, written []corpus.Source, summary any, page *Page, last func() error) error {
+	if err := out.WriteLast(summary, page); err != nil {
+		return err
 	}
-	if err := out.SyncFolders(in.own()); err != nil {
-		return nil, err
+	if err := out.SyncFolders(written); err != nil {
+		return err
 	}
-	if err := addKept(ctx, j, in, docs.table, written.removed); err != nil {
-		return nil, err
+	if err := last(); err != nil {
+		return err
 	}
-	if err := j.log.Note(resume.Published, s); err != nil {
-		return nil, err
+	if err := j.log.Note(resume.Published, summary); err != nil {
+		return err
 	}
-	return s, out.Publish(ctx)
+	return out.Publish(ctx)
 }
 
 // written is what was written of the kept documents.

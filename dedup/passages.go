@@ -73,7 +73,8 @@ const (
 // CutPassages keeps a repeated unit in the first document that has it, where it may repeat, and cuts it out of all others.
 // It writes the documents to config.Output as Run does, also those that are files of their own; all bytes but those of
 // what is cut stay as they are. Of config it uses Inputs, Output, Outputs, Reads, Corpus, Threads, Memory, OnError, OnSkip,
-// OnNotice, Progress and Unsynced.
+// OnNotice, Progress and Work. With a WorkFolder the pieces that were read, and those that go, are kept for another process,
+// which writes the output again.
 //
 // Pieces are compared by 96-bit hashes of their words. The input is read three times, for substrings four times; what
 // exceeds Memory goes to disk, 16 bytes a unit, or a token of substrings, and three times that for what is cut. With a
@@ -94,7 +95,7 @@ func CutPassages(ctx context.Context, config Config, o Passages) (summary *Summa
 		return nil, err
 	}
 	out.Needs = []string{FoundFile, LittleFile, SummaryFile}
-	j, in, err := begin(ctx, s, "passages", func() error { return out.CheckEmpty(ctx, false) })
+	j, in, err := begin(ctx, s, o.identity(), func() error { return out.CheckEmpty(ctx, s.Folder != "") })
 	if err != nil {
 		return nil, err
 	}
@@ -102,27 +103,19 @@ func CutPassages(ctx context.Context, config Config, o Passages) (summary *Summa
 	if o.Threshold > 0 {
 		j.space.Leave(j.Memory / 2) // to the run that compares units
 	}
-	if in, err = spool(ctx, j, in); err != nil {
-		return nil, err
-	}
-	sources := write.AllWritten(in.sources)
-	if err := out.Prepare(ctx, j.space, j.log, false, sources); err != nil {
-		return nil, err
-	}
-	defer out.Unlock()
-	if summary, err = cutPassages(ctx, j, in, o, out); err == nil {
-		err = out.WriteLast(summary, nil)
-	}
-	if err == nil {
-		err = out.SyncFolders(sources)
-	}
-	if err == nil {
-		err = out.Publish(ctx)
-	}
-	if err != nil {
-		return nil, errors.Join(err, out.Discard(context.WithoutCancel(ctx)))
-	}
-	return summary, nil
+	nothing := func() error { return nil }
+	return runInto(ctx, j, in, out, write.AllWritten(in.sources), &Summary{}, func(in *inputs) (*Summary, error) {
+		s, err := cutPassages(ctx, j, in, o, out)
+		if err != nil {
+			return nil, err
+		}
+		return s, publish(ctx, j, out, write.AllWritten(in.sources), s, nil, nothing)
+	}, nothing)
+}
+
+// identity is what the result depends on, in the journal. Its number changes with the rules of package passages.
+func (o *Passages) identity() string {
+	return fmt.Sprintf("passages 1, %s of %d, %d documents, code %v, similar %v of %d", o.Unit, o.MinTokens, o.MinCount, o.Code, o.Threshold, o.NGram)
 }
 
 // settle fills in the defaults, and refuses what does not go together.
@@ -147,8 +140,8 @@ func (o *Passages) settle(s *settings) error {
 		return fmt.Errorf("shingles of %d words: take 1 to %d", o.NGram, shingle.MostN)
 	case o.MinCount < 2:
 		return fmt.Errorf("passages of at least %d documents: take 2 or more", o.MinCount)
-	case s.Folder != "" || s.Known != nil || s.Link != nil || len(s.Against)+len(s.With) > 0 || s.Fingerprints || s.Tags != nil || s.IDsOnly || s.Rarity != nil:
-		return errors.New("passages are cut out of texts alone: no work folder, index, links, references, second side, fingerprints, tags, lists of ids or weights")
+	case s.Known != nil || s.Link != nil || len(s.Against)+len(s.With) > 0 || s.Fingerprints || s.Tags != nil || s.IDsOnly || s.Rarity != nil:
+		return errors.New("passages are cut out of texts alone: no index, links, references, second side, fingerprints, tags, lists of ids or weights")
 	}
 	return o.cut().Validate()
 }
@@ -171,16 +164,22 @@ func cutPassages(ctx context.Context, j *job, in *inputs, o Passages, out *write
 		}
 		return d.Count, d.Bytes, nil
 	})
+	if d != nil {
+		defer func() { err = errors.Join(err, d.Close()) }()
+	}
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, g.Close(j.space), d.Close()) }()
+	defer func() { err = errors.Join(err, g.Close(j.space)) }()
 	kept := out
 	if o.FoundOnly {
 		kept = nil
 	}
 	var rows *passages.Rows
 	err = j.account.stage("write", in.bytes(), func() (items, bytes int64, err error) {
+		if err := out.Restart(); err != nil {
+			return 0, 0, err
+		}
 		rows, err = passages.Write(ctx, p, d, g, kept)
 		return d.Count, d.Bytes, err
 	})
@@ -200,24 +199,62 @@ func cutPassages(ctx context.Context, j *job, in *inputs, o Passages, out *write
 	return a.finish(j.space), err
 }
 
-// findPassages finds the pieces that go, and where they stand first.
+// findPassages finds the pieces that go, and where they stand first. Of a run that goes on only the documents are read
+// again.
 func findPassages(ctx context.Context, j *job, p *passages.Job, o Passages) (d *passages.Documents, g *passages.Groups, err error) {
-	pieces, d, err := passages.Read(ctx, p)
-	if err != nil {
-		return d, nil, errors.Join(err, d.Close())
+	groups, _, err := j.log.Step(ctx, "gone", func() (_ []*extsort.Sorted, _ int64, err error) {
+		var pieces *extsort.Sorted
+		if d, pieces, err = readPieces(ctx, j, p); err != nil {
+			return nil, 0, err
+		}
+		g, err := groupPieces(ctx, j, p, o, d, pieces)
+		if err != nil {
+			return nil, 0, err
+		}
+		return []*extsort.Sorted{g.Firsts, g.Places}, 0, nil
+	}, j.space.Sorting("firsts", 8, 0), j.space.Sorting("places", 8, 0))
+	if err == nil && d == nil {
+		d, err = passages.Read(ctx, p, nil)
 	}
+	if err != nil {
+		return d, nil, err
+	}
+	return d, &passages.Groups{Firsts: groups[0], Places: groups[1]}, nil
+}
+
+// readPieces reads the documents, and their pieces unless an earlier process has.
+func readPieces(ctx context.Context, j *job, p *passages.Job) (d *passages.Documents, pieces *extsort.Sorted, err error) {
+	sorting := j.space.Sorting("pieces", 2, 0)
+	made, _, err := j.log.Step(ctx, "pieces", func() (_ []*extsort.Sorted, _ int64, err error) {
+		pieces, err := j.space.Sorted(ctx, sorting, func(to *extsort.Appender) (err error) {
+			d, err = passages.Read(ctx, p, to)
+			return err
+		})
+		return []*extsort.Sorted{pieces}, 0, err
+	}, sorting)
+	if err == nil && d == nil {
+		d, err = passages.Read(ctx, p, nil)
+	}
+	if err != nil {
+		return d, nil, errors.Join(err, j.space.ReleaseAll(made...))
+	}
+	return d, made[0], nil
+}
+
+// groupPieces finds the pieces that go, and where they stand first. It takes the pieces.
+func groupPieces(ctx context.Context, j *job, p *passages.Job, o Passages, d *passages.Documents, pieces *extsort.Sorted) (g *passages.Groups, err error) {
 	if o.Threshold > 0 {
 		g, err = findNear(ctx, j, p, o, d, pieces)
-		err = errors.Join(err, p.Space.Release(pieces))
+		err = errors.Join(err, j.space.Release(pieces))
 	} else {
 		var gone *extsort.Sorted
 		g, gone, err = passages.Group(ctx, p, pieces)
-		if err = errors.Join(err, p.Space.Release(pieces)); err == nil {
+		if err = errors.Join(err, j.space.Release(pieces)); err == nil {
 			err = passages.Place(ctx, p, d, g, gone)
 		}
 	}
-	if err != nil {
-		err = errors.Join(err, g.Close(p.Space), d.Close())
+	if err != nil && g != nil {
+		err = errors.Join(err, g.Close(j.space))
 	}
-	return d, g, err
+	return g, err
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/passages"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/scratch"
@@ -19,7 +20,8 @@ import (
 
 // findNear finds the pieces that go if those that are similar count as one.
 func findNear(ctx context.Context, j *job, p *passages.Job, o Passages, d *passages.Documents, pieces *extsort.Sorted) (g *passages.Groups, err error) {
-	file, err := j.space.Create(unitsFile)
+	name := j.space.Unique("units", ".part")
+	file, err := j.space.Create(name)
 	if err != nil {
 		return nil, err
 	}
@@ -28,28 +30,34 @@ func findNear(ctx context.Context, j *job, p *passages.Job, o Passages, d *passa
 	if err = errors.Join(err, file.Close()); err != nil {
 		return nil, err
 	}
-	like, err := compareUnits(ctx, j, o)
+	path, err := j.space.PathOf(name)
+	if err != nil {
+		return nil, err
+	}
+	like, err := compareUnits(ctx, j, o, path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, j.space.Release(like)) }()
+	if err := j.space.Remove(name); err != nil {
+		return nil, scratch.Error(err)
+	}
 	return passages.GroupNear(ctx, p, units, pieces, like)
 }
-
-const unitsFile = "units.jsonl"
 
 // compareUnits returns, of each unit that is like one before it, the number of the first such one that is like none before
 // it: number → number. A run of its own finds clusters, whose first documents are like none before them. The documents
 // that are like these have theirs; Leaders finds those of the others.
 //
 // One run with OnePerCluster.Star would do all of it, but look at all pairs: of n variants of a line that is n²/2.
-func compareUnits(ctx context.Context, j *job, o Passages) (like *extsort.Sorted, err error) {
-	units, err := j.space.PathOf(unitsFile)
+func compareUnits(ctx context.Context, j *job, o Passages, units string) (like *extsort.Sorted, err error) {
+	out, err := j.space.PathOf(j.space.Unique("near", ".part"))
 	if err != nil {
 		return nil, err
 	}
+	defer func() { err = errors.Join(err, j.space.FS.RemoveAll(out)) }()
 	c := Config{
-		Inputs: []string{units}, Output: units + ".out", IDsOnly: true, Work: Unsynced{}, OnError: OnErrorFail, Threads: j.Threads, Progress: j.Progress, fs: j.fs, limits: j.limits,
+		Inputs: []string{units}, Corpus: corpus.Options{Format: corpus.JSONL}, Output: out, IDsOnly: true, Work: Unsynced{}, OnError: OnErrorFail, Threads: j.Threads, Progress: j.Progress, fs: j.fs, limits: j.limits,
 		Signatures: OfShingles{Options: shingle.Options{N: o.NGram}}, Decide: Similarity{Threshold: o.Threshold},
 	}
 	if j.Memory > 0 { // half of what is for data is left by the other stages: see CutPassages
@@ -58,7 +66,7 @@ func compareUnits(ctx context.Context, j *job, o Passages) (like *extsort.Sorted
 	if _, err := Run(ctx, c); err != nil {
 		return nil, err
 	}
-	rows := filepath.Join(c.Output, RemovedFile)
+	rows := filepath.Join(out, RemovedFile)
 	return j.space.Sorted(ctx, j.space.Sorting("like", 8, 32), func(to *extsort.Appender) error {
 		threshold, err := measure.NewThreshold(measure.Jaccard, o.Threshold)
 		if err != nil {
@@ -75,14 +83,14 @@ func compareUnits(ctx context.Context, j *job, o Passages) (like *extsort.Sorted
 		if err != nil || left == 0 {
 			return err
 		}
-		err = eachLeft(ctx, j, o, rows, func(_ uint64, set []uint64) error {
+		err = eachLeft(ctx, j, o, units, rows, func(_ uint64, set []uint64) error {
 			leaders.Count(set)
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		return eachLeft(ctx, j, o, rows, func(unit uint64, set []uint64) error {
+		return eachLeft(ctx, j, o, units, rows, func(unit uint64, set []uint64) error {
 			if leader, ok := leaders.Join(unit, set); ok {
 				return to.Add(unit, leader)
 			}
@@ -92,11 +100,7 @@ func compareUnits(ctx context.Context, j *job, o Passages) (like *extsort.Sorted
 }
 
 // eachLeft calls visit for each unit that is not like the first of its cluster, with its set.
-func eachLeft(ctx context.Context, j *job, o Passages, rows string, visit func(unit uint64, set []uint64) error) (err error) {
-	path, err := j.space.PathOf(unitsFile)
-	if err != nil {
-		return err
-	}
+func eachLeft(ctx context.Context, j *job, o Passages, path, rows string, visit func(unit uint64, set []uint64) error) (err error) {
 	file, err := j.space.FS.Open(path)
 	if err != nil {
 		return scratch.Error(err)

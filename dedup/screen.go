@@ -13,7 +13,6 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/bitset"
-	"github.com/alike-dev/alike/internal/resume"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/internal/splice"
 	"github.com/alike-dev/alike/measure"
@@ -116,7 +115,7 @@ func Screen(ctx context.Context, config Config, o Screening) (summary *ScreenSum
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, j.close(err == nil)) }()
-	return runInto(ctx, j, in, out, &ScreenSummary{}, func(in *inputs) (*ScreenSummary, error) { return screen(ctx, j, in, &o, out) }, func() error { return nil })
+	return runInto(ctx, j, in, out, o.written(in.own()), &ScreenSummary{}, func(in *inputs) (*ScreenSummary, error) { return screen(ctx, j, in, &o, out) }, func() error { return nil })
 }
 
 // screen finds what there is in the documents and writes the output. If rows cannot be copied, it does this once more.
@@ -134,10 +133,6 @@ func screen(ctx context.Context, j *job, in *inputs, o *Screening, out *write.Fo
 	own.sources, own.references = in.own(), 0
 	if i := slices.IndexFunc(own.sources, func(s corpus.Source) bool { return s.Format == corpus.Parquet }); o.Cut && i >= 0 {
 		return nil, setting.Errorf("%s is a Parquet file, out of whose texts nothing can be cut yet: remove documents instead, or make JSONL of it", own.sources[i].Label())
-	}
-	written := own.sources
-	if o.Cut {
-		written = write.AllWritten(written)
 	}
 	docs, err := readAll(ctx, j, &own, choice{recipe: j.recipe}, nil)
 	if err == nil {
@@ -169,16 +164,15 @@ func screen(ctx context.Context, j *job, in *inputs, o *Screening, out *write.Fo
 			return nil, err
 		}
 	}
-	if err := out.WriteLast(w.summary, page); err != nil {
-		return nil, err
+	return w.summary, publish(ctx, j, out, o.written(own.sources), w.summary, page, func() error { return nil })
+}
+
+// written returns the sources as those that are written: for cuts also those that are documents of their own.
+func (o *Screening) written(sources []corpus.Source) []corpus.Source {
+	if o.Cut {
+		return write.AllWritten(sources)
 	}
-	if err := out.SyncFolders(written); err != nil {
-		return nil, err
-	}
-	if err := j.log.Note(resume.Published, w.summary); err != nil {
-		return nil, err
-	}
-	return w.summary, out.Publish(ctx)
+	return sources
 }
 
 // screened are the documents of a screening.

@@ -40,9 +40,14 @@ type inputFlags struct {
 func (f *inputFlags) add(flags *pflag.FlagSet) {
 	f.addReading(flags)
 	f.pre.add(flags)
+	f.addWork(flags)
+	f.addReports(flags)
+}
+
+// addWork adds the flags of runs that go on where they were killed.
+func (f *inputFlags) addWork(flags *pflag.FlagSet) {
 	flags.StringVar(&f.work, "work", "", "`folder` for data that go to disk; after a kill the same command continues from there (default: a temporary one)")
 	flags.BoolVar(&f.fresh, "fresh", false, "start over, whatever the --work folder holds")
-	f.addReports(flags)
 }
 
 // addReports adds the flags that say what is told about a run.

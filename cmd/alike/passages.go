@@ -57,6 +57,7 @@ func (f *passagesFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.what.FoundOnly, "found-only", false, "write found.csv, and cut nothing")
 	flags.BoolVar(&f.noSync, "no-sync", false, "do not wait until the output is on disk: done sooner, but lost or damaged if the power fails within seconds")
 	f.input.addReading(flags)
+	f.input.addWork(flags)
 	f.input.addReports(flags)
 }
 
@@ -99,6 +100,9 @@ func (f *passagesFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	useObjects(cmd, &c.Corpus)
 	if f.noSync {
+		if f.input.work != "" {
+			return usagef("--no-sync leaves nothing from which a killed run could continue: leave --work out, or sync")
+		}
 		c.Work = dedup.Unsynced{}
 	}
 	if f.input.json {

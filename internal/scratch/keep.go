@@ -63,7 +63,7 @@ func (s *Space) Clean(keep func(name string) bool) error {
 			continue
 		}
 		if !keep(name) {
-			if err := s.Remove(name); err != nil {
+			if err := s.FS.RemoveAll(filepath.Join(s.path, name)); err != nil { // one may be a folder
 				return Error(err)
 			}
 			continue

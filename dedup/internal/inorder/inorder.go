@@ -77,15 +77,11 @@ type each struct {
 	turn      int64 // that is next to commit
 }
 
-// large is the size of a block from which it is released before the next one is taken: its worker must not keep others
-// from reading a long record while it waits.
-const large = 2 * corpus.DefaultBlockSize
-
 func (e *each) work(worker int) error {
 	b := &Block{}
 	defer b.Release()
 	for {
-		if len(b.Data()) > large {
+		if b.Admitted() { // the worker that takes the next block may be waiting for it
 			b.Release()
 		}
 		more, err := e.take(worker, b)

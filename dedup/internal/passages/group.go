@@ -12,12 +12,12 @@ import (
 // Groups are the pieces that go.
 type Groups struct {
 	Firsts *extsort.Sorted // document and first document (32 bits each) → key of a piece that goes there
-	Wanted *extsort.Sorted // first document → key of a piece that goes elsewhere
-	places *extsort.Sorted // of Firsts, document and place at the source (32 bits each) → key
+	Places *extsort.Sorted // of Firsts, document and place at the source (32 bits each) → key
+	wanted *extsort.Sorted // first document → key of a piece that goes elsewhere; until Place
 }
 
 // Close releases them.
-func (g *Groups) Close(s *scratch.Space) error { return s.ReleaseAll(g.Firsts, g.Wanted, g.places) }
+func (g *Groups) Close(s *scratch.Space) error { return s.ReleaseAll(g.Firsts, g.Places, g.wanted) }
 
 // group is a worker's state: the documents of one key.
 type group struct {
@@ -56,7 +56,7 @@ func Group(ctx context.Context, j *Job, pieces *extsort.Sorted) (g *Groups, gone
 	for _, w := range workers {
 		err = errors.Join(err, w.firsts.Flush(), w.wanted.Flush(), w.gone.Flush())
 	}
-	for i, to := range []**extsort.Sorted{&g.Firsts, &g.Wanted, &gone} {
+	for i, to := range []**extsort.Sorted{&g.Firsts, &g.wanted, &gone} {
 		var ended error
 		*to, ended = j.Space.Ended(ctx, sorters[i], err)
 		if err == nil {

@@ -133,7 +133,7 @@ func GroupNear(ctx context.Context, j *Job, u *Distinct, pieces, like *extsort.S
 		return g, err
 	}
 	defer func() { err = errors.Join(err, j.Space.Release(members)) }()
-	g.places, err = j.Space.Sorted(ctx, j.Space.Sorting("places", 8, 0), func(places *extsort.Appender) (err error) {
+	g.Places, err = j.Space.Sorted(ctx, j.Space.Sorting("places", 8, 0), func(places *extsort.Appender) (err error) {
 		g.Firsts, err = j.Space.Sorted(ctx, j.Space.Sorting("firsts", 8, 0), func(firsts *extsort.Appender) error {
 			n := &nearGroup{units: u.first, least: j.Least, leader: math.MaxUint64, firsts: firsts, places: places}
 			return members.Visit(n.add)

@@ -140,10 +140,14 @@ func (w *looking) work(d *Documents, b *inorder.Block, a *asked, f look) error {
 	return nil
 }
 
-// Place finds where the pieces that go stand first, and completes the groups. It takes gone, and releases it.
+// Place finds where the pieces that go stand first, and completes the groups. It releases gone.
 func Place(ctx context.Context, j *Job, d *Documents, g *Groups, gone *extsort.Sorted) (err error) {
 	defer func() { err = errors.Join(err, j.Space.Release(gone)) }()
-	wanted := &asked{reader: g.Wanted.Reader()}
+	defer func() {
+		err = errors.Join(err, j.Space.Release(g.wanted))
+		g.wanted = nil
+	}()
+	wanted := &asked{reader: g.wanted.Reader()}
 	found, err := j.Space.Sorted(ctx, j.Space.Sorting("found", 8, 0), func(to *extsort.Appender) error {
 		return visit(ctx, j, d, wanted, func(c *Cutter, r *corpus.Record, entries []extsort.Entry, out *found) {
 			want := make(map[uint64]bool, len(entries))
@@ -167,7 +171,7 @@ func Place(ctx context.Context, j *Job, d *Documents, g *Groups, gone *extsort.S
 		return err
 	}
 	defer func() { err = errors.Join(err, j.Space.Release(found)) }()
-	g.places, err = j.Space.Sorted(ctx, j.Space.Sorting("places", 8, 0), func(to *extsort.Appender) error {
+	g.Places, err = j.Space.Sorted(ctx, j.Space.Sorting("places", 8, 0), func(to *extsort.Appender) error {
 		places := extsort.NewLookup(found)
 		visited := gone.Visit(func(e extsort.Entry) error {
 			at, ok := places.Find(e.Key)

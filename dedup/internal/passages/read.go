@@ -85,7 +85,7 @@ func (d *Documents) name(doc uint32) ([]byte, error) {
 // reading is the work on one block.
 type reading struct {
 	parser   *corpus.Parser
-	cutter   *Cutter
+	cutter   *Cutter         // nil: texts are not cut
 	entries  []extsort.Entry // with numbers of documents within the block
 	problems []corpus.Problem
 	lines    []int64 // of the problems, within the block
@@ -96,25 +96,23 @@ type reading struct {
 	bytes    int64
 }
 
-// Read reads all sources. The caller releases the pieces, and closes the documents.
-func Read(ctx context.Context, j *Job) (pieces *extsort.Sorted, d *Documents, err error) {
+// Read reads all sources, and adds each piece once for each document that has it: its key, and the document and its check
+// (32 bits each). With nil for to texts are not cut. The caller closes the documents.
+func Read(ctx context.Context, j *Job, to *extsort.Appender) (d *Documents, err error) {
 	share := int(j.Space.Share(16))
 	d = &Documents{
 		files: make([]file, len(j.Sources)),
 		names: &Store{Space: j.Space, Name: "names", Most: share}, ends: &Store{Space: j.Space, Name: "ends", Most: share},
 	}
-	sorter, err := extsort.New(j.Space.Sorting("pieces", 2, 0))
-	if err != nil {
-		return nil, d, err
-	}
-	to := sorter.Appender()
 	workers := make([]*reading, j.Space.Threads)
 	for i := range workers {
-		workers[i] = &reading{parser: corpus.NewParser(j.Corpus), cutter: NewCutter(j.Cut)}
-		workers[i].parser.Overwrite(true)
+		workers[i] = &reading{parser: corpus.NewParser(j.Corpus)}
+		if workers[i].parser.Overwrite(true); to != nil {
+			workers[i].cutter = NewCutter(j.Cut)
+		}
 	}
 	lines := int64(0) // of the source, before the block
-	err = inorder.Each(ctx, j.order(), inorder.Steps{
+	return d, inorder.Each(ctx, j.order(), inorder.Steps{
 		Work: func(worker int, b *inorder.Block) error {
 			workers[worker].read(b)
 			return nil
@@ -134,11 +132,6 @@ func Read(ctx context.Context, j *Job) (pieces *extsort.Sorted, d *Documents, er
 			return nil
 		},
 	})
-	if err == nil {
-		err = to.Flush()
-	}
-	pieces, err = j.Space.Ended(ctx, sorter, err)
-	return pieces, d, err
 }
 
 // read parses a block and cuts its texts into pieces.
@@ -155,15 +148,9 @@ func (r *reading) read(b *inorder.Block) {
 			r.lines = append(r.lines, record.Line)
 			continue
 		}
-		start := len(r.entries)
-		for _, p := range r.cutter.Pieces(record.Text) {
-			r.entries = append(r.entries, extsort.Entry{Key: p.Key, Value: uint64(r.docs)<<32 | uint64(p.Check)})
+		if r.cutter != nil {
+			r.cut(record.Text)
 		}
-		own := r.entries[start:]
-		slices.SortFunc(own, func(a, b extsort.Entry) int {
-			return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Value, b.Value))
-		})
-		r.entries = r.entries[:start+len(slices.Compact(own))]
 		if r.names = append(r.names, record.ID...); len(record.ID) == 0 {
 			r.unnamed = append(r.unnamed, int(r.docs), int(record.Line))
 		}
@@ -171,8 +158,22 @@ func (r *reading) read(b *inorder.Block) {
 		r.docs++
 		r.bytes += int64(len(record.Raw))
 	}
-	r.parser.Trim()
-	r.cutter.Trim()
+	if r.parser.Trim(); r.cutter != nil {
+		r.cutter.Trim()
+	}
+}
+
+// cut adds the different pieces of the next document.
+func (r *reading) cut(text []byte) {
+	start := len(r.entries)
+	for _, p := range r.cutter.Pieces(text) {
+		r.entries = append(r.entries, extsort.Entry{Key: p.Key, Value: uint64(r.docs)<<32 | uint64(p.Check)})
+	}
+	own := r.entries[start:]
+	slices.SortFunc(own, func(a, b extsort.Entry) int {
+		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Value, b.Value))
+	})
+	r.entries = r.entries[:start+len(slices.Compact(own))]
 }
 
 // commit adds a block, before which its source has so many lines.

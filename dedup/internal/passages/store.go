@@ -29,7 +29,7 @@ func (s *Store) Append(p []byte) error {
 
 func (s *Store) spill() (err error) {
 	if s.file == nil {
-		s.Name = s.Space.Unique(s.Name, "")
+		s.Name = s.Space.Unique(s.Name, ".part")
 		if s.file, err = s.Space.Create(s.Name); err != nil {
 			return err
 		}

@@ -61,7 +61,7 @@ type writing struct {
 func Write(ctx context.Context, j *Job, d *Documents, g *Groups, out *write.Folder) (r *Rows, err error) {
 	share := int(j.Space.Share(16))
 	r = &Rows{rows: &Store{Space: j.Space, Name: "rows", Most: share}, little: &Store{Space: j.Space, Name: "little", Most: share}}
-	firsts, places := &asked{reader: g.Firsts.Reader(), shift: 32}, &asked{reader: g.places.Reader(), shift: 32}
+	firsts, places := &asked{reader: g.Firsts.Reader(), shift: 32}, &asked{reader: g.Places.Reader(), shift: 32}
 	defer func() { err = errors.Join(err, firsts.close(), places.close()) }()
 	workers := make([]*writing, j.Space.Threads)
 	for i := range workers {

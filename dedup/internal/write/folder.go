@@ -200,6 +200,9 @@ func (o *Folder) makeStaging(goOn bool) error {
 	return folderError(err)
 }
 
+// Restart empties the staging folder: a run that goes on writes all of its output again.
+func (o *Folder) Restart() error { return o.makeStaging(false) }
+
 func (o *Folder) makeFolder() error {
 	made, err := durable.MkdirAll(o.fs, filepath.Clean(o.path), 0o755)
 	if len(made) > 0 {

@@ -1,0 +1,146 @@
+package dedup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/roomtest"
+	"github.com/alike-dev/alike/dedup/internal/write"
+	"github.com/alike-dev/alike/vfs"
+	"github.com/alike-dev/alike/vfs/vfstest"
+)
+
+// cutting is CutPassages as a command.
+func cutting(p Passages) command {
+	return command{"passages", func(t testing.TB, ctx context.Context, on vfs.FS, c Config) (o outcome, err error) {
+		t.Helper()
+		c.fs, c.Output = on, outFolder
+		c.OnSkip = func(p *corpus.Problem) { o.skipped = append(o.skipped, p.Error()) }
+		s, err := CutPassages(ctx, c, p)
+		if err != nil {
+			return o, err
+		}
+		o.counts = fmt.Sprintf("%d %+v", s.Read, *s.Passages)
+		if traced, ok := on.(*roomtest.TracedFS); ok {
+			on = traced.FS
+		}
+		o.files = roomtest.MemTree(t, on, outFolder)
+		if o.files[write.SummaryFile] == "" {
+			t.Error("no summary")
+		}
+		delete(o.files, write.SummaryFile)
+		return o, nil
+	}}
+}
+
+// passageRuns are ways to cut, with what a run needs to go on.
+func passageRuns(t *testing.T) (commands []command, config func(work string, threads int) Config) {
+	inputs, _ := troubleCorpus(t, 6)
+	for _, p := range []Passages{{Unit: UnitSentence, MinTokens: 3}, {Unit: UnitSubstring, MinTokens: 4}} {
+		commands = append(commands, cutting(p))
+	}
+	return commands, func(work string, threads int) Config {
+		c := Config{Inputs: []string{inputs}, Threads: threads}
+		if work != "" {
+			tiny(&c)
+			c.Work = WorkFolder{Path: work}
+		}
+		return c
+	}
+}
+
+func TestCutsThatWereKilledGoOnToTheSameResult(t *testing.T) {
+	rng := rand.New(rand.NewPCG(12, 1))
+	commands, config := passageRuns(t)
+	for _, command := range commands {
+		want := command.undisturbed(t, config("", 1))
+		writes := command.writes(t, config(workFolder, 1))
+		for _, n := range places(rng, writes, 20) {
+			on, _ := command.stop(t, config(workFolder, 1+n%2), vfstest.NewMem(), n, nil, want)
+			command.goesOn(t, config(workFolder, 2), on, want)
+			if t.Failed() {
+				t.Fatalf("killed before write %d of %d", n, writes)
+			}
+		}
+		for i, n := range places(rng, writes, 10) {
+			cfg := vfstest.CrashCloneCfg{UnsyncedDataPercent: []int{0, 25, 75, 100}[i%4], RNG: rng}
+			crash := func(on *vfstest.Mem) *vfstest.Mem { return on.CrashClone(cfg) }
+			on, _ := command.stop(t, config(workFolder, 1+n%2), vfstest.NewCrashable(), n, crash, want)
+			command.goesOn(t, config(workFolder, 2), on, want)
+			if t.Failed() {
+				t.Fatalf("power lost before write %d of %d", n, writes)
+			}
+		}
+	}
+}
+
+// stopper ends a run when a stage begins.
+type stopper struct {
+	stage string
+	end   context.CancelFunc
+	begun []string
+}
+
+func (s *stopper) Stage(name string, _ int64) {
+	if s.begun = append(s.begun, name); name == s.stage {
+		s.end()
+	}
+}
+
+func (*stopper) Advance(int64, int64) {}
+
+// A run with similar units goes on too, with the groups that it has found.
+func TestCutsOfSimilarUnitsGoOn(t *testing.T) {
+	dir := mixedCorpus(t, 5)
+	near := Passages{Unit: UnitLine, MinTokens: 4, Threshold: 0.6}
+	tree := func(work Work, progress Progress, ctx context.Context, out string) (map[string]string, error) {
+		c := Config{Inputs: []string{dir}, Output: out, Work: work, Progress: progress}
+		_, err := CutPassages(ctx, c, near)
+		if err != nil {
+			return nil, err
+		}
+		files := tree(t, out)
+		delete(files, SummaryFile)
+		return files, nil
+	}
+	want, err := tree(nil, nil, t.Context(), filepath.Join(t.TempDir(), "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	work, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	if _, err := tree(WorkFolder{Path: work}, &stopper{stage: "list", end: cancel}, ctx, out); !errors.Is(err, context.Canceled) {
+		t.Fatalf("error %v", err)
+	}
+	again := &stopper{}
+	got, err := tree(WorkFolder{Path: work}, again, t.Context(), out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !maps.Equal(got, want) {
+		t.Error("other bytes than of an undisturbed run")
+	}
+	if stages := strings.Join(again.begun, " "); stages != "read write list" {
+		t.Errorf("the stages of the second process are %q", stages)
+	}
+	other := near
+	other.MinCount = 3
+	c := Config{Inputs: []string{dir}, Output: out + "2", Work: WorkFolder{Path: work}}
+	ctx, cancel = context.WithCancel(t.Context())
+	c.Progress = &stopper{stage: "list", end: cancel}
+	if _, err := CutPassages(ctx, c, near); !errors.Is(err, context.Canceled) {
+		t.Fatalf("error %v", err)
+	}
+	c.Progress = nil
+	if _, err := CutPassages(t.Context(), c, other); err == nil || !strings.Contains(err.Error(), "passages 1") {
+		t.Errorf("the work of other cuts is taken: %v", err)
+	}
+}
