@@ -148,7 +148,7 @@ func (a *applier) trim(b *pebble.Batch, c *changes) error {
 	from := a.trimmed
 	a.trimmed = to
 	var err error
-	for _, kind := range []byte{keyRecord, keyPiece, keyBlock, keyDead} { // no block crosses the end of a chunk
+	for _, kind := range []byte{keyRecord, keyPiece, keyBlock, keyFilter, keyDead} { // no block crosses the end of a chunk
 		err = errors.Join(err, b.DeleteRange(slotKey(nil, kind, from), slotKey(nil, kind, to), nil))
 	}
 	return err

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 
@@ -59,14 +60,32 @@ func inChunks(docs []arrival, slot uint64, visit func(slot uint64, docs []arriva
 // sealed appends the checksum of a value and a slot.
 func sealed(value []byte, slot uint64) []byte { return seal(value, durable.Checksum(0, value), slot) }
 
+// blockHead returns the numbers of documents and of words of a block, and where its first document begins.
+func blockHead(value []byte) (docs, words, at int, err error) {
+	if len(value) < 1 || value[0] != blockVersion {
+		return 0, 0, 0, fmt.Errorf("%w: no block of version %d", errDamaged, blockVersion)
+	}
+	at = 1
+	var numbers [2]int
+	for i := range numbers {
+		v, k := binary.Uvarint(value[at:])
+		if k <= 0 || v > uint64(len(value)) {
+			return 0, 0, 0, fmt.Errorf("%w: block is cut", errDamaged)
+		}
+		numbers[i] = int(v)
+		at += k
+	}
+	return numbers[0], numbers[1], at, nil
+}
+
 // parseBlock calls each for every document of a block, in order. Only keys, digest, words and
 // time of the arrival are set; its slices are valid during the call.
 func parseBlock(value []byte, words int, each func(i int, d *arrival, dead bool) error) (n int, err error) {
 	cut := fmt.Errorf("%w: block is cut", errDamaged)
-	if len(value) < 1 || value[0] != blockVersion {
-		return 0, fmt.Errorf("%w: no block of version %d", errDamaged, blockVersion)
+	docs, w, at, err := blockHead(value)
+	if err != nil || w != words {
+		return 0, cmp.Or(err, cut)
 	}
-	at := 1
 	number := func() int {
 		v, k := binary.Uvarint(value[at:])
 		if k <= 0 || v > uint64(len(value)) {
@@ -75,10 +94,6 @@ func parseBlock(value []byte, words int, each func(i int, d *arrival, dead bool)
 		}
 		at += k
 		return int(v)
-	}
-	docs, w := number(), number()
-	if err != nil || w != words {
-		return 0, cut
 	}
 	d := arrival{words: make([]uint32, words)}
 	for i := range docs {

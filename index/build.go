@@ -65,6 +65,7 @@ type Builder struct {
 	records tables
 	pieces  tables // of long records
 	held    tables // blocks or, with KeysOnDisk, facts
+	filters tables // of blocks
 	ids     idSorter
 	keys    *keySorter // nil: keys are in memory when the index is opened
 	key     []byte
@@ -110,7 +111,8 @@ func NewBuilder(dir string, o BuildOptions) (b *Builder, err error) {
 	}
 	written := func(name string) tables { return tables{folder: f, engine: s.engine, name: name, full: full} }
 	b.records, b.pieces, b.held = written("records"), written("pieces"), written("held")
-	b.held.plain = true
+	b.filters = written("filters")
+	b.held.plain, b.filters.plain = true, true
 	b.ids = idSorter{tables: written("ids"), most: min(o.Memory/4, mostIDs)}
 	return b, nil
 }
@@ -175,7 +177,11 @@ func (b *Builder) add(batch *Batch) error {
 	}
 	return inChunks(b.docs, from, func(slot uint64, docs []arrival) error {
 		b.value = sealed(appendBlock(b.value[:0], b.x.judge.words, docs, func(int) bool { return false }), slot)
-		return b.put(&b.held, keyBlock, slot)
+		if err := b.put(&b.held, keyBlock, slot); err != nil {
+			return err
+		}
+		b.value = sealed(appendFilter(b.value[:0], docs), slot)
+		return b.put(&b.filters, keyFilter, slot)
 	})
 }
 
@@ -208,7 +214,7 @@ func (b *Builder) Finish(ctx context.Context) (documents int64, err error) {
 }
 
 func (b *Builder) finish(ctx context.Context) error {
-	for _, end := range []func() error{b.ids.flush, b.records.handOver, b.pieces.handOver, b.held.handOver} {
+	for _, end := range []func() error{b.ids.flush, b.records.handOver, b.pieces.handOver, b.held.handOver, b.filters.handOver} {
 		if err := end(); err != nil {
 			return err
 		}
@@ -310,7 +316,7 @@ func (b *Builder) Close() error {
 	b.err = ErrClosed
 	s := b.s
 	// Files that cannot be completed, perhaps because the disk is full, are removed anyway.
-	_ = errors.Join(b.records.end(), b.pieces.end(), b.held.end(), b.ids.end())
+	_ = errors.Join(b.records.end(), b.pieces.end(), b.held.end(), b.filters.end(), b.ids.end())
 	if b.keys != nil {
 		_ = b.keys.close()
 	}

@@ -164,7 +164,7 @@ func bucketsOf(t *testing.T, x *Index) map[uint64][]uint64 {
 	if v.settled == 0 {
 		return all
 	}
-	it, err := v.disk.newBuckets(v)
+	it, err := newBuckets(x.store.(*diskStore).engine, v)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,8 @@ type collection struct {
 	window  window
 	counts  counts
 	ceiling ceiling
-	within  int // see Options.WithinAt
+	within  int  // see Options.WithinAt
+	few     *few // nil: memory holds what views need
 }
 
 // errGone says that a document no longer exists.

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 
-	"github.com/alike-dev/alike/internal/durable"
 	"github.com/cockroachdb/pebble/v2"
 )
 
@@ -79,8 +79,8 @@ func (s *diskStore) bytes(*view) int64 { return s.engine.bytes() }
 
 func (s *diskStore) keyBytes() int64 { return s.engine.keyBytes() }
 
-// load opens the store and reads from it the data that memory holds.
-func (s *diskStore) load(o OpenOptions, readOnly bool) (*writer, error) {
+// load opens the store and reads from it the data that memory holds. state is what STATE says, if that is known.
+func (s *diskStore) load(o OpenOptions, readOnly bool, state *lines) (*writer, error) {
 	o.share()
 	store := s.folder.path(storeDir)
 	s.engine.onDisk, s.engine.cache, s.engine.filterBytes = o.Keys == KeysOnDisk, o.Cache, int64(o.Recipe.Keys()+1)*10/8
@@ -98,6 +98,11 @@ func (s *diskStore) load(o OpenOptions, readOnly bool) (*writer, error) {
 		s.settler = &settler{x: s.x, folder: s.folder, queue: s.queue, applier: s.applier, tailKeys: cmp.Or(o.TailKeys, DefaultTailKeys)}
 	}
 	w := newWriter(s.x)
+	if o.Few && o.ReadOnly && s.settler == nil && o.Window.Age == 0 {
+		if done, err := openFew(w, s.applier, cmp.Or(o.Threads, runtime.GOMAXPROCS(0)), state); done || err != nil {
+			return w, err
+		}
+	}
 	return w, w.load(s.applier, s.settler, o.Threads)
 }
 
@@ -169,8 +174,10 @@ func (s *diskStore) compactChunk(v *view, from uint64) error {
 	})
 	err = errors.Join(
 		b.DeleteRange(slotKey(nil, keyBlock, from), slotKey(nil, keyBlock, to), nil),
+		b.DeleteRange(slotKey(nil, keyFilter, from), slotKey(nil, keyFilter, to), nil),
 		b.DeleteRange(slotKey(nil, keyDead, from), slotKey(nil, keyDead, to), nil),
-		b.Set(slotKey(nil, keyBlock, start), seal(block, durable.Checksum(0, block), start), nil),
+		b.Set(slotKey(nil, keyBlock, start), sealed(block, start), nil),
+		b.Set(slotKey(nil, keyFilter, start), sealed(appendFilter(nil, docs), start), nil),
 	)
 	if err != nil {
 		return err

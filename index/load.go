@@ -37,8 +37,7 @@ func (w *writer) load(a *applier, s *settler, threads int) error {
 		Range: keytable.Range{First: first, Next: next}, base: held >> chunkBits, table: keytable.New(w.options.BucketCap), words: w.judge.words,
 		settled: settled, frozen: settled, disk: e,
 	}}
-	slots := int64(next-held) * slotSize(w.judge.words) // in addition to their keys
-	if err := w.ceiling.fits(next-held, slots, slots+keytable.ReservedBytes(int(next-held)*(w.options.Recipe.Keys()+1)), w.ceiling.beside); err != nil {
+	if err := fits(w.collection, next-held); err != nil {
 		return err
 	}
 	for slot := held &^ (chunkDocs - 1); slot < next; slot += chunkDocs {
@@ -68,6 +67,12 @@ func (w *writer) load(a *applier, s *settler, threads int) error {
 	}
 	w.counts.live.Store(live)
 	return w.setMarks()
+}
+
+// fits is an error if memory may not hold so many documents, as far as can be told before they are read.
+func fits(x *collection, documents uint64) error {
+	slots := int64(documents) * slotSize(x.judge.words) // in addition to their keys
+	return x.ceiling.fits(documents, slots, slots+keytable.ReservedBytes(int(documents)*(x.options.Recipe.Keys()+1)), x.ceiling.beside)
 }
 
 // loading fills memory from the store: documents are read in parallel, a round of chunks at a time,

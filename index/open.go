@@ -24,7 +24,10 @@ type OpenOptions struct {
 	// ReadOnly opens the index as it is now. Nothing is written. Any number of processes may do so, even
 	// while another process writes, and none waits for another.
 	ReadOnly bool
-	Threads  int // goroutines that fill memory from the store; 0: all processors
+	// Few, with ReadOnly, opens an index for a few searches by its own measure: at once, and each search reads all keys from
+	// the disk. The first other search, or the seventh, fills memory as it is done without Few. Answers are the same.
+	Few     bool
+	Threads int // goroutines that fill memory from the store; 0: all processors
 	// Memory is a ceiling for the resident bytes of a process that does little else; 0: none. With it,
 	// Cache and TailKeys are shares of it unless they are set. An index with keys in memory that needs more
 	// is refused with ErrMemory, which says how much, before the memory is allocated; an index that grows
@@ -120,7 +123,7 @@ func openAlone(dir string, o OpenOptions, lock *filelock.Lock) (x *Index, err er
 	if err := f.sweep(); err != nil {
 		return nil, err
 	}
-	w, err := s.load(o, false)
+	w, err := s.load(o, false, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +153,7 @@ func openBeside(dir string, o OpenOptions) (x *Index, err error) {
 		names, err := f.snapshot.List(store)
 		if err == nil {
 			// An index that was created but has no data yet gets a store in memory.
-			w, err = s.load(o, len(names) > 0)
+			w, err = s.load(o, len(names) > 0, state)
 		}
 		if err == nil {
 			err = f.compareState(s.x, state, false)
@@ -187,7 +190,7 @@ func Create(dir string, o OpenOptions) (x *Index, err error) {
 			err = errors.Join(err, s.abandon())
 		}
 	}()
-	w, err := s.load(o, false)
+	w, err := s.load(o, false, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -57,7 +57,7 @@ func (f *finder) sampled(v *view, q *query, t measure.Threshold, recall float64)
 // out, and counted.
 func (f *finder) collect(v *view, keys []uint64) (full uint64, err error) {
 	most := f.x.options.BucketCap
-	buckets := buckets{view: v, most: most}
+	buckets := buckets{view: v, most: most, keys: keys}
 	defer func() { err = errors.Join(err, buckets.close()) }()
 	v.touch(keys)
 	f.slots = f.slots[:0]

@@ -82,8 +82,12 @@ func (x *Index) NewSearcher() *Searcher {
 // containment and overlap from the keys of Options.Containment. If these cannot reach the recall at
 // the threshold, the error is ErrRecall. Expected cost: O(length) for the text and each candidate.
 func (s *Searcher) Search(query []byte, o SearchOptions) ([]Match, error) {
-	x, v := s.x, s.x.view.Load()
+	x := s.x
 	value, err := x.valueAsked(o.Within)
+	if err != nil {
+		return nil, err
+	}
+	v, err := x.viewFor(o.Exact)
 	if err != nil {
 		return nil, err
 	}

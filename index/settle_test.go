@@ -307,7 +307,7 @@ func TestWhatGoesWhileItIsSettledLeavesNothingOnDisk(t *testing.T) {
 // keysOfLiving counts the keys on disk, which all lead to documents that are there.
 func keysOfLiving(t *testing.T, x *Index) (keys int) {
 	v := x.view.Load()
-	it, err := x.store.(*diskStore).engine.newBuckets(v)
+	it, err := newBuckets(x.store.(*diskStore).engine, v)
 	if err != nil {
 		t.Fatal(err)
 	}

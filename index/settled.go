@@ -29,16 +29,16 @@ import (
 type buckets struct {
 	view  *view
 	most  int
-	it    *pebble.Iterator // nil: not needed yet
-	seek  []byte
+	keys  []uint64    // all that will be asked for
+	disk  settledKeys // nil: not needed yet
 	count []uint64
 }
 
 func (b *buckets) close() error {
-	if b.it == nil {
+	if b.disk == nil {
 		return nil
 	}
-	return asDamage(b.it.Close())
+	return b.disk.close()
 }
 
 // append appends the slots of the range that have the key, in no particular order. If the bucket is full, it
@@ -76,27 +76,47 @@ func (b *buckets) within(dst []uint64, key uint64, r keytable.Range) (slots []ui
 
 // appendSettled appends the first slots of the range, up to the size of a bucket.
 func (b *buckets) appendSettled(dst []uint64, key uint64, r keytable.Range) (slots []uint64, err error) {
-	if b.it == nil {
-		if b.it, err = b.view.disk.newBuckets(b.view); err != nil {
+	if b.disk == nil {
+		if b.disk, err = b.view.disk.look(b.view, b.keys); err != nil {
 			return nil, err
 		}
 	}
-	b.seek = keyOf{keytable.Print(key), r.First, true}.append(b.seek[:0])
-	most := len(dst) + b.most
-	for ok := b.it.SeekPrefixGE(b.seek); ok && len(dst) < most; ok = b.it.Next() {
-		k, err := parseKeyOf(b.it.Key())
+	return b.disk.append(dst, key, r, b.most)
+}
+
+// storedKeys looks up keys of kind k in the store.
+type storedKeys struct {
+	view *view
+	it   *pebble.Iterator
+	seek []byte
+}
+
+// look implements settledStore.
+func (e *engine) look(v *view, _ []uint64) (settledKeys, error) {
+	it, err := newBuckets(e, v)
+	return &storedKeys{view: v, it: it}, err
+}
+
+// append implements settledKeys.
+func (s *storedKeys) append(dst []uint64, key uint64, r keytable.Range, most int) ([]uint64, error) {
+	s.seek = keyOf{keytable.Print(key), r.First, true}.append(s.seek[:0])
+	most += len(dst)
+	for ok := s.it.SeekPrefixGE(s.seek); ok && len(dst) < most; ok = s.it.Next() {
+		k, err := parseKeyOf(s.it.Key())
 		if err != nil {
 			return nil, err
 		}
 		if k.slot >= r.Next {
 			break
 		}
-		if !b.view.gone[k.slot] {
+		if !s.view.gone[k.slot] {
 			dst = append(dst, k.slot)
 		}
 	}
-	return dst, asDamage(b.it.Error())
+	return dst, asDamage(s.it.Error())
 }
+
+func (s *storedKeys) close() error { return asDamage(s.it.Close()) }
 
 func appendFacts(dst []byte, f *facts) []byte {
 	dst = appendNumbers(dst, []uint64{uint64(f.time), f.digest[0], f.digest[1]})
@@ -126,7 +146,7 @@ func parseFacts(value []byte, slot uint64, words int, f *facts) error {
 
 // newBuckets returns an iterator over keys. It uses the filters of the lowest level only if the cache has
 // room for them: they have nine of ten keys, and are large.
-func (e *engine) newBuckets(v *view) (*pebble.Iterator, error) {
+func newBuckets(e *engine, v *view) (*pebble.Iterator, error) {
 	it, err := e.db.NewIter(&pebble.IterOptions{
 		LowerBound: []byte{keyKey}, UpperBound: []byte{keyKey + 1},
 		UseL6Filters: int64(v.settled-v.First)*e.filterBytes < e.cache/4*3,

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/cockroachdb/pebble/v2"
-
 	"github.com/alike-dev/alike/index/internal/keytable"
 )
 
@@ -33,8 +31,15 @@ type settledStore interface {
 	facts(slot uint64, words int, f *facts) (alive bool, err error)
 	// hasFacts tells whether a document is alive. It is true if the store cannot tell.
 	hasFacts(slot uint64) bool
-	// newBuckets returns an iterator over the keys of the view's settled documents.
-	newBuckets(v *view) (*pebble.Iterator, error)
+	// look begins to look up these keys of the view's settled documents.
+	look(v *view, keys []uint64) (settledKeys, error)
+}
+
+// settledKeys answers where documents are that have a key.
+type settledKeys interface {
+	// append appends the first slots of the range, up to so many.
+	append(dst []uint64, key uint64, r keytable.Range, most int) ([]uint64, error)
+	close() error
 }
 
 // chunk returns the chunk of a slot that is not settled.

@@ -40,7 +40,7 @@ func (x *Index) Verify(ctx context.Context, told func(Damage)) (documents int64,
 	if c.lookup, err = s.engine.newIDLookup(c.view.Next); err != nil {
 		return 0, err
 	}
-	for _, part := range []func(context.Context) error{c.settled, c.blocks, c.records, c.keys, c.ids, c.notes, c.history} {
+	for _, part := range []func(context.Context) error{c.settled, c.blocks, c.filters, c.records, c.keys, c.ids, c.notes, c.history} {
 		if err := part(ctx); err != nil {
 			if ctx.Err() != nil {
 				return c.documents, ctx.Err()
@@ -102,6 +102,16 @@ func (c *checking) blocks(ctx context.Context) error {
 		}
 		if err != nil {
 			c.tell(err, "block of slot %d", start)
+		}
+		return ctx.Err()
+	})
+}
+
+// filters checks that filters are what was written.
+func (c *checking) filters(ctx context.Context) error {
+	return c.engine.each(keyFilter, c.view.First&^(chunkDocs-1), c.view.Next, func(start uint64, value []byte) error {
+		if _, err := parseFilter(value, start); err != nil {
+			c.tell(err, "filter of slot %d", start)
 		}
 		return ctx.Err()
 	})
@@ -193,7 +203,7 @@ func (c *checking) linked(slot uint64, r record) (err error) {
 	missing, err := c.missing(slot, a.keys)
 	if err == nil && len(missing) > 0 { // it may have got them since
 		err = c.buckets.close()
-		c.buckets.it = nil
+		c.buckets.disk = nil
 		if err == nil {
 			missing, err = c.missing(slot, a.keys)
 		}
@@ -231,7 +241,7 @@ func (c *checking) keys(ctx context.Context) error {
 	if !c.engine.onDisk {
 		return nil
 	}
-	it, err := c.engine.newBuckets(c.view)
+	it, err := newBuckets(c.engine, c.view)
 	if err != nil {
 		return err
 	}

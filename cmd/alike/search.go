@@ -112,13 +112,28 @@ func (f *searching) run(cmd *cobra.Command, dir string, queries []string) error 
 	if err != nil {
 		return err
 	}
-	return withIndex(cmd.Context(), dir, index.OpenOptions{ReadOnly: true, Memory: memory}, func(x *index.Index) error {
+	return withIndex(cmd.Context(), dir, index.OpenOptions{ReadOnly: true, Few: few(sources), Memory: memory}, func(x *index.Index) error {
 		if o.Threshold, err = f.least(cmd.Flags(), x.Options().Recipe.Threshold()); err != nil {
 			return err
 		}
 		q := feed.Queries{Index: x, Sources: sources, Corpus: c, Options: o, OrExact: f.candidates.value == recipeflags.Auto, Threads: f.input.threads}
 		return f.search(cmd, q, problems)
 	})
+}
+
+// fewBytes is up to how many bytes queries are taken for few.
+const fewBytes = 64 << 10
+
+// few tells whether there are few queries, for all that is known before they are read.
+func few(sources []corpus.Source) bool {
+	bytes := int64(0)
+	for _, s := range sources {
+		if s.Stream {
+			return false
+		}
+		bytes += s.Size
+	}
+	return bytes <= fewBytes || len(sources) == 1 && sources[0].Format == corpus.Text
 }
 
 // least returns the least similarity of an answer, which is the zero value for that of the index. What
