@@ -13,7 +13,6 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/bitset"
-	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/internal/splice"
 	"github.com/alike-dev/alike/measure"
 )
@@ -131,9 +130,6 @@ func screen(ctx context.Context, j *job, in *inputs, o *Screening, out *write.Fo
 	}
 	own := *in
 	own.sources, own.references = in.own(), 0
-	if i := slices.IndexFunc(own.sources, func(s corpus.Source) bool { return s.Format == corpus.Parquet }); o.Cut && i >= 0 {
-		return nil, setting.Errorf("%s is a Parquet file, out of whose texts nothing can be cut yet: remove documents instead, or make JSONL of it", own.sources[i].Label())
-	}
 	docs, err := readAll(ctx, j, &own, choice{recipe: j.recipe}, nil)
 	if err == nil {
 		err = restoreLost(j, &own, docs)

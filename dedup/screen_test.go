@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -104,6 +105,40 @@ func TestScreeningsThatWereKilledGoOnToTheSameResult(t *testing.T) {
 			if t.Failed() {
 				t.Fatalf("%+v killed before write %d of %d", s, n, writes)
 			}
+		}
+	}
+}
+
+// Words are cut out of Parquet files of every schema, and the other columns and the rows without text stay as they are for
+// cuts of passages.
+func TestWordsAreCutOutOfParquetFiles(t *testing.T) {
+	_, references := troubleCorpus(t, 8)
+	var texts []string
+	for i := range 3000 {
+		texts = append(texts, strings.Repeat(fmt.Sprintf("Text %d. ", i), 1+i%50)+[]string{"", "secret", "secret words, secret"}[i%3])
+	}
+	for name, write := range parquetSchemas(texts) {
+		path, out := filepath.Join(t.TempDir(), "in.parquet"), filepath.Join(t.TempDir(), "out")
+		write(t, path)
+		c := Config{Inputs: []string{path}, Beside: Against{references}, Output: out}
+		if name == "nested" {
+			c.Corpus.TextField = "meta.text"
+		}
+		summary, err := Screen(t.Context(), c, Screening{Screener: wordScreener{"secret"}, Cut: true})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if summary.Cut != 2000 || summary.Found != 3000 {
+			t.Errorf("%s: %+v", name, summary)
+		}
+		rows := parquetTexts(t, filepath.Join(out, "kept", "in.parquet"), name)
+		for i, got := range rows {
+			if want := strings.ReplaceAll(texts[i], "secret", ""); got != want {
+				t.Fatalf("%s: row %d is %q, want %q", name, i, got, want)
+			}
+		}
+		if len(rows) != len(texts) {
+			t.Errorf("%s: %d rows", name, len(rows))
 		}
 	}
 }

@@ -152,6 +152,14 @@ func (k *keptWriter) copyRows(ctx context.Context, file int, path string) (err e
 		defer func() { err = errors.Join(err, tags.close()) }()
 		how.Extra = tags.rows
 	}
+	if first, end := k.Table.DocsOfFile(file); k.cutsSome(first, end) {
+		texts, err := k.newRowTexts(ctx, source, first)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, texts.close()) }()
+		how.Text = texts.text
+	}
 	w, err := createOn(k.out.fs, path, corpus.Plain, 1)
 	if err != nil {
 		return outputError(err)
