@@ -22,8 +22,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/shingle"
@@ -72,6 +70,8 @@ type Row struct {
 	WrongFrom float64 `json:"wrong_from"`        // the share that surely are none; with examples an interval of 95 %
 	WrongTo   float64 `json:"wrong_to"`          // and with all that are doubtful
 	Found     float64 `json:"found"`             // expected share of the copies that it finds
+	FoundFrom float64 `json:"found_from"`        // the share with all that are doubtful; with examples an interval of 95 %
+	FoundTo   float64 `json:"found_to"`          // and of those that surely are copies
 	F1        float64 `json:"f1"`                // expected, of both shares
 	F1From    float64 `json:"f1_from,omitempty"` // with examples: an interval of 95 %
 	F1To      float64 `json:"f1_to,omitempty"`
@@ -95,6 +95,7 @@ type Advice struct {
 	Whole     float64 `json:"whole"`     // documents of the inputs, estimated if they were not all read
 	Copies    int     `json:"copies"`    // pairs of the sample that are surely copies,
 	Doubtful  int     `json:"doubtful"`  // that may be,
+	Filled    int     `json:"filled"`    // that look like copies, and fill a template with words or passages of their own
 	Rows      []Row   `json:"rows"`      // by descending merit; the last is Default
 
 	Examples int `json:"examples,omitempty"` // that judged; 0: the witness did
@@ -111,10 +112,6 @@ const (
 	copiesLeast = 25
 	f1Least     = 0.8
 )
-
-// company is the median number of copies of a text that has any, above which these may as well be texts of one template:
-// hundreds of templates with ten texts or more each look as reprints do.
-const company = 8
 
 // betterBy is by how much the merit of a recipe must exceed that of the default.
 const betterBy = 0.02
@@ -136,7 +133,11 @@ func Of(ctx context.Context, s *Sample, o Options) (*Advice, error) {
 	if err := errors.Join(w.look(ctx, pairs, o.Threads), w.look(ctx, given, o.Threads)); err != nil {
 		return nil, err
 	}
-	a := &Advice{Chosen: Default, Documents: len(s.Documents), Whole: s.Whole, sample: s}
+	filled, err := w.templates(ctx, s, pairs, o.Threads)
+	if err != nil {
+		return nil, err
+	}
+	a := &Advice{Chosen: Default, Filled: filled, Documents: len(s.Documents), Whole: s.Whole, sample: s}
 	a.pairs = s.thin(pairs)
 	if a.views, err = views(ctx, s, a.pairs, given, o); err != nil {
 		return nil, err
@@ -166,17 +167,13 @@ func enough(same []bool) bool {
 // weights are pairs by what the witness says of them.
 type weights struct {
 	copies, doubtful       int     // of the sample
-	company                int     // median number of copies of a text that has any
 	allCopies, allDoubtful float64 // of the whole
 }
 
 func weightsOf(pairs []pair) (w weights) {
-	partners := map[uint32]int{}
 	for _, p := range pairs {
 		switch {
 		case p.cover >= surely:
-			partners[p.a]++
-			partners[p.b]++
 			w.copies++
 			w.allCopies += p.weight
 		case p.cover >= perhaps:
@@ -184,15 +181,12 @@ func weightsOf(pairs []pair) (w weights) {
 			w.allDoubtful += p.weight
 		}
 	}
-	if n := len(partners); n > 0 {
-		w.company = slices.Sorted(maps.Values(partners))[n/2]
-	}
 	return w
 }
 
 // tell tells whether a threshold may part copies from others.
 func (w weights) tell() bool {
-	return w.copies >= copiesLeast && w.company <= company && w.allDoubtful <= w.allCopies
+	return w.copies >= copiesLeast && w.allDoubtful <= w.allCopies
 }
 
 // decide chooses a row, or says why none.
@@ -201,10 +195,9 @@ func (a *Advice) decide(w weights, o Options) {
 	if a.Examples == 0 {
 		if w.copies < copiesLeast {
 			a.Reason = fmt.Sprintf("the default, as only %d pairs of the sample are surely copies, fewer than %d: too few to choose by", w.copies, copiesLeast)
-			return
-		}
-		if w.company > company {
-			a.Reason = fmt.Sprintf("the default, as a text that has copies has %d of them: they may be texts of one template, with other names and numbers", w.company)
+			if a.Filled > 0 {
+				a.Reason += fmt.Sprintf(" (%d more look like texts of one template, with other names and numbers)", a.Filled)
+			}
 			return
 		}
 		if !w.tell() {

@@ -113,8 +113,8 @@ func similarities(m measure.Measure, sets [][]uint64, pairs []pair, common []int
 // Thresholds are tried in steps of 1/steps.
 const (
 	steps      = 100
-	stepsLeast = 5     // bands find what is less alike only with more components than signatures have
-	asGood     = 0.005 // of recipes that are better by less, the one that costs least is taken
+	stepsLeast = 5    // bands find what is less alike only with more components than signatures have
+	asGood     = 0.01 // of recipes that are better by less, the one that costs least is taken
 )
 
 // rowsOf returns the rows: by descending merit, the default last.
@@ -213,8 +213,9 @@ func (t *tally) row(threshold float64, o Options) Row {
 		row.allowed = byChance <= o.Wrong*row.Pairs
 		return row
 	}
-	row.WrongTo, _, _ = t.quality(&t.least, at, byChance)
-	row.WrongFrom, _, _ = t.quality(&t.most, at, byChance)
+	row.WrongTo, row.FoundTo, _ = t.quality(&t.least, at, byChance)
+	row.WrongFrom, row.FoundFrom, _ = t.quality(&t.most, at, byChance)
+	row.FoundFrom, row.FoundTo = min(row.FoundFrom, row.Found), max(row.FoundTo, row.Found)
 	row.allowed = row.WrongFrom <= o.Wrong
 	return row
 }
@@ -248,12 +249,13 @@ func (t *tally) complete(r *Row) {
 		return
 	}
 	at, byChance := int(r.Threshold*steps+0.5), t.byChance(r.Threshold)
-	var wrong, f1 []float64
+	var wrong, found, f1 []float64
 	for k := range t.ofResampling {
-		w, _, f := t.quality(&t.ofResampling[k], at, byChance)
-		wrong, f1 = append(wrong, w), append(f1, f)
+		w, r, f := t.quality(&t.ofResampling[k], at, byChance)
+		wrong, found, f1 = append(wrong, w), append(found, r), append(f1, f)
 	}
 	r.WrongFrom, r.WrongTo = middle(wrong)
+	r.FoundFrom, r.FoundTo = middle(found)
 	r.F1From, r.F1To = middle(f1)
 }
 

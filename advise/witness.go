@@ -1,6 +1,7 @@
 package advise
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -23,10 +24,12 @@ const (
 	blockMin   = 32 // characters or more
 	blocksTell = 6  // a text of fewer blocks shares most of them with others that are made alike: it is doubtful
 	blockRuns  = block / witnessChars
-	hitShare   = 10 // a block is in the other text if that has one in so many of its rare runs
-	voteThin   = 4  // one run in so many votes for a pair,
-	votesLeast = 6  // and a pair with so many votes is looked at, if there is one
-	voteBlocks = 3  // for so many tenths of the blocks of the shorter text
+	hitShare   = 10    // a block is in the other text if that has one in so many of its rare runs
+	ofMore     = 0.75  // of the larger of both shares of found blocks: a copy may be cut, or have run into another text;
+	ofLess     = 0.375 // a passage that two texts share is a part of both
+	voteThin   = 4     // one run in so many votes for a pair,
+	votesLeast = 6     // and a pair with so many votes is looked at, if there is one
+	voteBlocks = 3     // for so many tenths of the blocks of the shorter text
 )
 
 // witness holds the rare runs of every document.
@@ -35,10 +38,10 @@ type witness struct {
 	blocks [][]int // by document: how many rare runs each block has
 }
 
-// run is a rare feature and the block in which it stands.
+// run is a rare feature, the place where it begins, and the block in which it stands.
 type run struct {
-	feature uint64
-	block   uint32
+	feature   uint64
+	at, block uint32
 }
 
 // newWitness reads the texts. O(bytes · log bytes).
@@ -110,23 +113,19 @@ func (w *witness) take(doc int, features []uint64, common []uint64) {
 		}
 		b := min(at/size, blocks-1)
 		w.blocks[doc][b]++
-		w.runs[doc] = append(w.runs[doc], run{key, uint32(b)})
+		w.runs[doc] = append(w.runs[doc], run{key, uint32(at), uint32(b)})
 	}
-	slices.SortFunc(w.runs[doc], func(a, b run) int {
-		if a.feature != b.feature {
-			if a.feature < b.feature {
-				return -1
-			}
-			return 1
-		}
-		return int(a.block) - int(b.block)
-	})
+	slices.SortFunc(w.runs[doc], byFeature)
+}
+
+func byFeature(a, b run) int {
+	return cmp.Or(cmp.Compare(a.feature, b.feature), cmp.Compare(a.at, b.at))
 }
 
 // pair is two documents that share rare runs.
 type pair struct {
 	a, b  uint32
-	cover float64 // the share of the blocks of one document that stand in the other one, the larger of both ways
+	cover float64 // from 0 to 1: the share of the blocks of one document that stand in the other one, both ways
 
 	weight float64 // for how many pairs of the whole it stands
 }
@@ -181,7 +180,8 @@ func (w *witness) look(ctx context.Context, pairs []pair, threads int) error {
 			p := &pairs[i]
 			hitsA, hitsB = zeros(hitsA, len(w.blocks[p.a])), zeros(hitsB, len(w.blocks[p.b]))
 			hits(w.runs[p.a], w.runs[p.b], hitsA, hitsB)
-			p.cover = max(covered(hitsA, w.blocks[p.a], &shares), covered(hitsB, w.blocks[p.b], &shares))
+			a, b := covered(hitsA, w.blocks[p.a], &shares), covered(hitsB, w.blocks[p.b], &shares)
+			p.cover = min(ofMore*max(a, b)+ofLess*min(a, b), 1)
 			if min(len(hitsA), len(hitsB)) < blocksTell {
 				p.cover = min(p.cover, doubt)
 			}
@@ -189,7 +189,7 @@ func (w *witness) look(ctx context.Context, pairs []pair, threads int) error {
 	})
 }
 
-func zeros(s []int, n int) []int {
+func zeros[T any](s []T, n int) []T {
 	s = slices.Grow(s[:0], n)[:n]
 	clear(s)
 	return s

@@ -266,8 +266,8 @@ func printAdvice(w io.Writer, a *advise.Advice) {
 		if r.Recipe == a.Chosen {
 			mark = "  ←"
 		}
-		fmt.Fprintf(t, "%s %d %s\t%.2f\t%s\t%.3f (%.3f–%.3f)\t%.3f\t%.3f\t%.3g%s\n", r.Tokens, r.N, r.Measure, r.Threshold,
-			humanize.Comma(int64(r.Pairs+0.5)), r.Wrong, r.WrongFrom, r.WrongTo, r.Found, r.F1, r.Seconds, mark)
+		fmt.Fprintf(t, "%s %d %s\t%.2f\t%s\t%.3f (%.3f–%.3f)\t%.3f (%.3f–%.3f)\t%.3f\t%.3g%s\n", r.Tokens, r.N, r.Measure, r.Threshold,
+			humanize.Comma(int64(r.Pairs+0.5)), r.Wrong, r.WrongFrom, r.WrongTo, r.Found, r.FoundFrom, r.FoundTo, r.F1, r.Seconds, mark)
 	}
 	_ = t.Flush()
 	fmt.Fprintf(w, "\n%s\n  %s\n", a.Reason, flagsOf(a.Chosen))

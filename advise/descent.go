@@ -1,0 +1,264 @@
+package advise
+
+import (
+	"cmp"
+	"context"
+	"slices"
+)
+
+// Noise and edits are a copy's own: where three copies of a text differ, two of them mostly agree. Texts that fill one
+// template differ, all three, in the same places: in names, numbers, passages of their own. Between two runs
+// that three texts share, a gap is a piece that only one of them has; it is bridged if the other two share what
+// stands there. (Three differ from each other by descent only if two of them changed in one place.)
+//
+//	A  … was seen by Mary Smith on Friday …     A  … was sxen by Mary Smith on Friday …
+//	B  … was seen by John Brown on Friday …     B  … was seen by Marv Smith on Friday …
+//	C  … was seen by Anne Moore on Friday …     C  … was seen by Mary Smith on Frida …
+//	     template: no gap is bridged              copies: A's gap is bridged by B and C
+//
+// Where texts come in twos, words tell: see contexts.
+const (
+	thirdsMost     = 4    // of a pair,
+	placesMost     = 4096 // characters of a text that are compared
+	gapMost        = 256  // by so many of them a gap may be longer in another text
+	gapLong        = 32   // it counts once more for each of so many parts of the runs of its text
+	gapsTell       = 8
+	filledBelow    = 0.25 // share of bridged gaps below which a pair fills a template,
+	unsureBelow    = 0.35 // and below which it may
+	filledByChance = 0.06 // share of copies, with much noise, that look so
+	untoldFilled   = 4    // so many times as many filled pairs as copies make pairs doubtful of which gaps tell nothing
+	firstLook      = 1500 // pairs that are looked at first: if no more of them look so, the others are left
+)
+
+// gaps counts gaps and those that are bridged.
+type gaps struct{ all, bridged int }
+
+// share returns the share of bridged gaps, nearer to one half where gaps are few.
+func (g gaps) share() float64 { return float64(g.bridged+1) / float64(g.all+2) }
+
+// kind is what gaps and words say of a pair.
+type kind int
+
+const (
+	isUntold   kind = iota // nothing
+	isCopy                 // changes are a text's own
+	isUnsure               // they may be
+	isFilled               // texts fill one template
+	isReplaced             // of two texts: words stand for others, as in edited copies and in templates
+)
+
+// tallied counts kinds of pairs that look like copies.
+type tallied [isReplaced + 1]int
+
+// byChance returns the probability that a pair which looks filled is a copy.
+func (n *tallied) byChance() float64 {
+	return min(filledByChance*float64(n[isCopy])/float64(max(n[isFilled], 1)), 1)
+}
+
+// cover returns that of a pair of a kind.
+func (n *tallied) cover(p pair, of kind) float64 {
+	switch {
+	case of == isFilled && p.cover < surely:
+		return noCopy
+	case of == isFilled:
+		return min(p.cover, noCopy+(allCopy-noCopy)*n.byChance())
+	case of == isUnsure && n.byChance() < 1,
+		of == isReplaced && n[isCopy] < max(n[isFilled], copiesLeast),
+		of == isUntold && n[isFilled] > untoldFilled*max(n[isCopy], copiesLeast):
+		return min(p.cover, doubt)
+	}
+	return p.cover
+}
+
+// templates lowers the cover of pairs that fill a template, or may. It returns how many pairs that looked like copies do.
+func (w *witness) templates(ctx context.Context, s *Sample, pairs []pair, threads int) (filled int, err error) {
+	var likely []int
+	for i, p := range pairs {
+		if p.cover >= perhaps {
+			likely = append(likely, i)
+		}
+	}
+	t := newThirds(w, pairs, likely)
+	if len(likely) > 2*firstLook {
+		first := slices.Clone(likely)
+		slices.SortFunc(first, func(x, y int) int { return cmp.Compare(s.drawn(pairs[x]), s.drawn(pairs[y])) })
+		n, _, err := t.look(ctx, s.texts(), first[:firstLook], threads)
+		if err != nil || n.byChance() == 1 && n[isCopy] >= copiesLeast {
+			return 0, err
+		}
+		t.most = max(thirdsMost*2*firstLook/len(likely), 1)
+	}
+	n, kinds, err := t.look(ctx, s.texts(), likely, threads)
+	if err != nil {
+		return 0, err
+	}
+	for i, at := range likely {
+		pairs[at].cover = n.cover(pairs[at], kinds[i])
+	}
+	if n.byChance() < 1 {
+		filled = n[isFilled]
+	}
+	return filled, nil
+}
+
+// thirds finds, for pairs that may be copies, texts that may be copies of both.
+type thirds struct {
+	pairs   []pair
+	most    int        // of a pair
+	runs    [][]run    // of the beginnings of documents
+	related [][]uint32 // by document, ascending
+}
+
+func newThirds(w *witness, pairs []pair, likely []int) *thirds {
+	t := &thirds{pairs, thirdsMost, slices.Clone(w.runs), make([][]uint32, len(w.runs))}
+	for _, i := range likely {
+		p := pairs[i]
+		t.related[p.a], t.related[p.b] = append(t.related[p.a], p.b), append(t.related[p.b], p.a)
+	}
+	for doc, related := range t.related {
+		slices.Sort(related)
+		if len(related) > 0 && len(t.runs[doc]) > placesMost/2 { // otherwise few are behind
+			t.runs[doc] = slices.DeleteFunc(slices.Clone(t.runs[doc]), func(r run) bool { return r.at >= placesMost })
+		}
+	}
+	return t
+}
+
+// look returns the kinds of some pairs.
+func (t *thirds) look(ctx context.Context, texts [][]byte, of []int, threads int) (n tallied, kinds []kind, err error) {
+	kinds = make([]kind, len(of))
+	err = each(ctx, len(of), threads, func() func(int) {
+		three, words := new(triple), newContexts()
+		return func(i int) { kinds[i] = t.kind(&t.pairs[of[i]], three, words, texts) }
+	})
+	for i, kind := range kinds {
+		if t.pairs[of[i]].cover >= surely {
+			n[kind]++
+		}
+	}
+	return n, kinds, err
+}
+
+func (t *thirds) kind(p *pair, three *triple, words *contexts, texts [][]byte) kind {
+	var shares [thirdsMost]float64
+	seen, told := 0, shares[:0]
+	for _, c := range t.related[p.a] {
+		if _, both := slices.BinarySearch(t.related[p.b], c); !both || seen == t.most {
+			continue
+		}
+		seen++
+		if g := three.compare([3][]run{t.runs[p.a], t.runs[p.b], t.runs[c]}); g.all >= gapsTell {
+			told = append(told, g.share())
+		}
+	}
+	if seen == 0 && words.replaced(texts[p.a], texts[p.b]) {
+		return isReplaced
+	}
+	if len(told) == 0 {
+		return isUntold
+	}
+	slices.Sort(told)
+	switch share := told[(len(told)-1)/2]; { // not the mean: texts of a template may have copies too
+	case share < filledBelow:
+		return isFilled
+	case share < unsureBelow:
+		return isUnsure
+	}
+	return isCopy
+}
+
+// triple compares three texts: scratch of one goroutine.
+type triple struct {
+	size  [3]int      // runs by text
+	in    [3][]uint8  // by text and place: which texts have the run that begins here, as bits
+	next  [3][]uint32 // where the next text has it first
+	apart [3][]uint32 // runs before a place that the text before lacks, and the next one has
+}
+
+const inAll = 7
+
+// compare counts the gaps of the first two: where the third differs from both, it says nothing of them.
+func (t *triple) compare(runs [3][]run) (g gaps) {
+	for i, of := range runs {
+		end := 0
+		for _, r := range of {
+			end = max(end, int(r.at)+1)
+		}
+		t.size[i] = len(of)
+		t.in[i], t.next[i], t.apart[i] = zeros(t.in[i], end), zeros(t.next[i], end), zeros(t.apart[i], end+1)
+	}
+	t.meet(runs)
+	for i := range runs {
+		both := uint8(inAll &^ (1 << ((i + 2) % 3)))
+		for at, in := range t.in[i] {
+			t.apart[i][at+1] = t.apart[i][at]
+			if in == both {
+				t.apart[i][at+1]++
+			}
+		}
+	}
+	for i := range 2 {
+		t.add(i, &g)
+	}
+	return g
+}
+
+// meet finds out which texts have each run.
+func (t *triple) meet(runs [3][]run) {
+	for {
+		least, left := uint64(0), false
+		for _, r := range runs {
+			if len(r) > 0 && (!left || r[0].feature < least) {
+				least, left = r[0].feature, true
+			}
+		}
+		if !left {
+			return
+		}
+		in, first := uint8(0), [3]uint32{}
+		for i, r := range runs {
+			if len(r) > 0 && r[0].feature == least {
+				in, first[i] = in|1<<i, r[0].at
+			}
+		}
+		for i := range runs {
+			for len(runs[i]) > 0 && runs[i][0].feature == least {
+				at := runs[i][0].at
+				t.in[i][at], t.next[i][at] = in, first[(i+1)%3]
+				runs[i] = runs[i][1:]
+			}
+		}
+	}
+}
+
+// add counts the gaps of one text.
+func (t *triple) add(i int, g *gaps) {
+	own, next := uint8(1)<<i, t.apart[(i+1)%3]
+	begun, alone := false, 0
+	var from, fromNext uint32
+	for at, in := range t.in[i] {
+		switch in {
+		case own:
+			alone++
+		case inAll:
+			if !t.goesOn(i, at) && (at == 0 || !t.goesOn(i, at-1)) {
+				continue // by chance, perhaps from elsewhere
+			}
+			to, toNext := uint32(at), t.next[i][at]
+			if begun && alone > 0 && toNext > fromNext && toNext-fromNext <= to-from+gapMost {
+				size := 1 + alone*gapLong/t.size[i]
+				g.all += size
+				if hitShare*(next[toNext]-next[fromNext+1]) >= toNext-fromNext {
+					g.bridged += size
+				}
+			}
+			from, fromNext, begun, alone = to, toNext, true, 0
+		}
+	}
+}
+
+// goesOn tells whether all texts share the run at a place of one and the run after it, one after the other.
+func (t *triple) goesOn(i, at int) bool {
+	in, next := t.in[i], t.next[i]
+	return at+1 < len(in) && in[at] == inAll && in[at+1] == inAll && next[at+1] == next[at]+1
+}
