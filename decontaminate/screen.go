@@ -12,10 +12,9 @@ import (
 	"github.com/alike-dev/alike/dedup"
 )
 
-// Identity is that of dedup.Screener.
-// Identity has a number that changes with the rules by which items are found.
+// Identity is that of dedup.Screener. Its number changes with the rules by which items are found.
 func (s *screener) Identity() string {
-	return fmt.Sprintf("decontaminate 1 threshold=%v columns=%q found-only=%v cut=%v", s.c.Threshold, s.c.Columns, s.c.FoundOnly, s.c.Cut)
+	return fmt.Sprintf("decontaminate 2 threshold=%v columns=%q found-only=%v cut=%v", s.c.Threshold, s.c.Columns, s.c.FoundOnly, s.c.Cut)
 }
 
 // Load reads the evaluation sets.

@@ -110,6 +110,24 @@ var leaks = map[string]func(string) string{
 	},
 	"accents":      func(s string) string { return strings.NewReplacer("e", "e\u0301", "o", "ö").Replace(s) },
 	"soft hyphens": func(s string) string { return regexp.MustCompile(`(\pL{3})(\pL{3})`).ReplaceAllString(s, "$1\u00ad$2") },
+	"numbered lines": func(s string) string {
+		lines := strings.Split(words8(s, 9), "\n")
+		for n := range lines {
+			lines[n] = fmt.Sprintf("%3d  %s", n+41, lines[n])
+		}
+		return strings.Join(lines, "\n")
+	},
+	"subtitles": func(s string) string {
+		lines := strings.Split(words8(s, 5), "\n")
+		for n := range lines {
+			lines[n] = fmt.Sprintf("%d\n00:01:%02d,120 --> 00:01:%02d,480\n%s\n", n+1, 2*n, 2*n+2, lines[n])
+		}
+		return strings.Join(lines, "\n")
+	},
+	"a sentence within": func(s string) string {
+		w := strings.Fields(s)
+		return strings.Join(w[:len(w)/2], " ") + "\n\n" + prose[3] + "\n\n" + strings.Join(w[len(w)/2:], " ")
+	},
 	"tags":         func(s string) string { return regexp.MustCompile(`(\S+)`).ReplaceAllString(s, `<b class="x">$1</b>`) },
 	"markdown":     func(s string) string { return regexp.MustCompile(`(\S+)`).ReplaceAllString(s, `**$1**`) },
 	"entities":     func(s string) string { return strings.NewReplacer("'", "&#39;", " ", "&nbsp;").Replace(s) },
@@ -177,6 +195,61 @@ func TestAnswersArePartsOfTheirOwn(t *testing.T) {
 	}
 }
 
+func TestNumbersOfLinesDoNotHideShortItems(t *testing.T) {
+	const item = "Which weir on the Gudena holds most eels"
+	x := NewIndex([]Item{{ID: "eels", Question: []byte(item + "?")}})
+	for doc, want := range map[string]bool{
+		item: true, "17 " + item: true, "It rained.\n  17  " + item + "\n  18  and rained.": true, "It rained.\r\n17 18 " + item + "?": true,
+		"It rained on 17 " + item + "?": false, "It rained.\nx17 " + item + "?": false, "It rained, " + item + "?": false,
+	} {
+		if found := screen(t, x, []string{doc})[0]; len(found) > 0 != want {
+			t.Errorf("%q: %d places", doc, len(found))
+		}
+	}
+}
+
+func TestItemsThatSeveralSetsHaveAreFoundWithoutTheirAnswers(t *testing.T) {
+	question := items()[1].Question
+	const (
+		bog    = "A bog is a wetland that gathers peat over many centuries of slow growth."
+		cells  = "Its hollow dead cells hold twenty times their own weight of water, as a sponge does."
+		fibres = "The roots of heather draw it up from the gravel that lies deep below."
+	)
+	row := func(set, passage string, answers ...string) Item {
+		i := Item{ID: set, Set: set, Question: question, Passage: []byte(passage)}
+		for _, a := range answers {
+			i.Rows = append(i.Rows, Row{set, []byte(a)})
+		}
+		return i
+	}
+	for _, c := range []struct {
+		a, b Item
+		want bool
+	}{
+		{row("a", "", cells), row("b", "", cells), true},
+		{row("a", "", cells), row("b", "", fibres, strings.ToUpper(cells)), true},
+		{row("a", "", cells), row("b", ""), true},
+		{row("a", "", cells), row("b", bog, cells), true},
+		{row("a", bog+bog, cells), row("b", bog, cells), false},
+		{row("a", "", cells), row("b", "", fibres), false},
+	} {
+		found := screen(t, NewIndex([]Item{c.a, c.b}), []string{string(question)})[0]
+		if len(found) > 0 != c.want {
+			t.Errorf("%s and %s: %d places", c.a.Text(), c.b.Text(), len(found))
+		}
+	}
+}
+
+func TestAnItemThatRepeatsItsBeginningIsOnePlace(t *testing.T) {
+	item := "Going into the last race of the year Ann has nine points. Every lap that she leads brings her two. Going into the last lap of it she leads Bob by a wheel and has led for six of them. How many points does she end with?"
+	x := NewIndex([]Item{{ID: "race", Question: []byte(item)}})
+	doc := prose[0] + " " + item + " " + prose[1] + " " + item
+	found := screen(t, x, []string{doc})[0]
+	if len(found) != 2 || doc[found[0].Start:found[0].End] != strings.TrimSuffix(item, "?") {
+		t.Errorf("%+v", found)
+	}
+}
+
 func TestWhatManyDocumentsHaveWeighsNothing(t *testing.T) {
 	const template = "Read the report below with care, then choose the one statement that follows from it and mark its letter on the sheet that you were given at the door."
 	x := NewIndex([]Item{{ID: "x", Question: []byte(template + " Eels leave the ponds of Jutland in September and swim for the Sargasso.")}})
@@ -209,7 +282,7 @@ func TestEachCopyInADocumentIsAPlace(t *testing.T) {
 func TestMarkupIsBlankInItsPlace(t *testing.T) {
 	for _, c := range [][2]string{
 		{"a <b>c</b> d", "a    c     d"}, {"1 < 2 and 3 > 2", "1 < 2 and 3 > 2"}, {"if a<b or c>d", "if a        d"}, {"<", "<"}, {"</", "</"}, {"<b", "<b"},
-		{"x &amp; y &#39;z&#39; &; & B", "x       y      z      &; & B"}, {`\frac{1}{2}`, `     {1}{2}`}, {`a\`, `a\`}, {"<a <b> c", "<a     c"},
+		{"x &amp; y &#39;z&#39; &; & B", "x       y      z      &; & B"}, {`\frac{1}{2}`, `     {1}{2}`}, {`a\nB\u2019c\nu`, `a  B      c   `}, {`\u20`, `  20`}, {`\n`, `  `}, {`a\`, `a\`}, {"<a <b> c", "<a     c"},
 	} {
 		var buf []byte
 		in := []byte(c[0])

@@ -1,6 +1,7 @@
 package contam
 
 import (
+	"bytes"
 	"fmt"
 	"math/bits"
 
@@ -30,23 +31,69 @@ type place struct{ item, word uint32 }
 // NewIndex returns the index of rows of evaluation sets: of an Item, what is exported. It takes O(n log n) for n words.
 func NewIndex(rows []Item) *Index {
 	a := newAnalyst()
-	times := map[xxh3.Uint128]int{} // of a question, by its digest, in how many items
 	items := merge(rows)
 	for n := range items {
 		a.complete(&items[n], items[n].Question, 0)
-		times[xxh3.Hash128(items[n].Question)]++
 	}
+	several := severally(items)
 	x := build(a, items)
 	var told []Item
 	for n := range items {
 		i := &items[n]
-		if len(i.tokens) >= generic && times[xxh3.Hash128(i.Question)] == 1 && x.tells(i) {
+		if len(i.tokens) >= generic && !several[xxh3.Hash128(i.Question)] && x.tells(i) {
 			told = append(told, *i)
 			continue
 		}
 		told = a.specify(told, i)
 	}
 	return build(a, told)
+}
+
+// severally returns the digests of questions that several items ask: about different passages, or with no answer in
+// common. Sets have items of each other, some without the passage: these are not several.
+func severally(items []Item) map[xxh3.Uint128]bool {
+	asked := map[xxh3.Uint128][]*Item{}
+	for n := range items {
+		key := xxh3.Hash128(items[n].Question)
+		asked[key] = append(asked[key], &items[n])
+	}
+	several := map[xxh3.Uint128]bool{}
+	for key, all := range asked {
+		if len(all) > 1 && !agree(all) {
+			several[key] = true
+		}
+	}
+	return several
+}
+
+// agree tells whether items with one question may be one: each has an answer of those before it, if these have any, and all
+// that have a passage have the same.
+func agree(items []*Item) bool {
+	answers, passage := map[uint64]bool{}, []byte(nil)
+	for _, i := range items {
+		common := len(answers) == 0 || len(i.answers) == 0
+		for _, words := range i.answers {
+			common = common || answers[sum(words)]
+		}
+		if len(passage) == 0 {
+			passage = i.Passage
+		}
+		if !common || len(i.Passage) > 0 && !bytes.Equal(i.Passage, passage) {
+			return false
+		}
+		for _, words := range i.answers {
+			answers[sum(words)] = true
+		}
+	}
+	return true
+}
+
+// sum returns a hash of words.
+func sum(words []uint64) (h uint64) {
+	for _, w := range words {
+		h = (h ^ w) * 0x9e3779b97f4a7c15
+	}
+	return h
 }
 
 // tells tells whether an item has a gram that few others have.

@@ -1,11 +1,14 @@
 package contam
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/hex"
+)
 
 // mostTag is the length in bytes up to which something between angle brackets is a tag.
 const mostTag = 256
 
-// plain returns text with blanks in place of tags, entities and names of TeX commands, so that words with markup between
+// plain returns text with blanks in place of tags, entities, names of TeX commands and escapes of JSON, so that words with markup between
 // them stand together. Every other byte keeps its place. The result is text itself if it has none of these; otherwise it
 // is in *buf.
 func plain(buf *[]byte, text []byte) []byte {
@@ -50,12 +53,36 @@ func markup(text []byte) int {
 			return n + 1
 		}
 	case '\\':
+		if n := escaped(text); n > 0 {
+			return n
+		}
 		n := 1
 		for n < len(text) && isLetter(text[n]) {
 			n++
 		}
 		if n > 1 {
 			return n
+		}
+	}
+	return 0
+}
+
+// escaped returns the length of the escape of JSON with which text begins: a character by its number, or white space if a
+// capital follows, where hardly any command of TeX has one. 0: it begins with none.
+func escaped(text []byte) int {
+	if len(text) < 3 {
+		return 0
+	}
+	switch text[1] {
+	case 'u':
+		if len(text) >= 6 {
+			if _, err := hex.Decode(make([]byte, 2), text[2:6]); err == nil {
+				return 6
+			}
+		}
+	case 'n', 'r', 't':
+		if text[2]-'A' < 26 {
+			return 2
 		}
 	}
 	return 0

@@ -125,13 +125,20 @@ func mainBody(runs []passage.Passage, gap int) []passage.Passage {
 		}
 		from = to
 	}
-	for len(best) > 1 && best[0].Len < 2*leastRun && best[1].B-best[0].B-best[0].Len > reach/2 {
+	for len(best) > 1 && astray(best[0], best[0], best[1]) {
 		best = best[1:]
 	}
-	for n := len(best); n > 1 && best[n-1].Len < 2*leastRun && best[n-1].B-best[n-2].B-best[n-2].Len > reach/2; n-- {
+	for n := len(best); n > 1 && astray(best[n-1], best[n-2], best[n-1]); n-- {
 		best = best[:n-1]
 	}
 	return best
+}
+
+// astray tells whether a run at an end, one of two neighbours a and b, stands there by chance: it is short and far from
+// the other, and the item does not go on from one to the other.
+func astray(run, a, b passage.Passage) bool {
+	on := b.A - a.A - a.Len
+	return run.Len < 2*leastRun && b.B-a.B-a.Len > reach/2 && (on < 0 || on >= leastRun)
 }
 
 // common takes a longest common subsequence of words a of the item and words b of the stretch, if both are short.

@@ -41,7 +41,7 @@ func (m *meeter) meet(hits []hit) []near {
 	m.places = m.places[:0]
 	for _, h := range hits {
 		for _, p := range m.x.leads(h.gram) {
-			m.add(h.token, p, m.x.among[h.gram] > frequent)
+			m.add(h, p, m.x.among[h.gram] > frequent)
 		}
 	}
 	for _, item := range m.open {
@@ -55,14 +55,14 @@ func (m *meeter) meet(hits []hit) []near {
 }
 
 // add takes a gram at a word of the document and at one of an item.
-func (m *meeter) add(token uint32, p place, frequent bool) {
-	s := &m.streaks[p.item]
-	half := uint32(0)
+func (m *meeter) add(h hit, p place, frequent bool) {
+	s, token, half := &m.streaks[p.item], h.token, uint32(0)
 	if frequent {
 		half = 1
 	}
 	if s.met > 0 {
 		fresh := min(token-s.last, Gram)
+		p.word = m.goesOn(s, h, p)
 		if !m.ends(s, token, p, fresh) {
 			s.last, s.tail = token, p.word
 			s.met += fresh
@@ -74,6 +74,19 @@ func (m *meeter) add(token uint32, p place, frequent bool) {
 		m.open = append(m.open, p.item)
 	}
 	*s = streak{first: token, last: token, head: p.word, tail: p.word, met: Gram, half: half * Gram}
+}
+
+// goesOn returns the word of an item at which a gram continues its streak; if none does, that of the place. The beginning
+// of an item may stand in it again.
+func (m *meeter) goesOn(s *streak, h hit, p place) uint32 {
+	if p.word > s.head+2 {
+		return p.word
+	}
+	grams := m.x.Items[p.item].grams
+	if next := s.tail + h.token - s.last; next < uint32(len(grams)) && grams[next] == h.gram {
+		return next
+	}
+	return p.word
 }
 
 // ends tells whether a streak ends before a word: that is too far away, or another copy of the item begins.

@@ -12,13 +12,13 @@ import (
 // slowMeet is meet by sorting all that items and the document have in common.
 func slowMeet(x *Index, hits []hit) (places []near) {
 	type meeting struct {
-		item, token, word uint32
-		frequent          bool
+		item, token, word, gram uint32
+		frequent                bool
 	}
 	of := map[uint32][]meeting{}
 	for _, h := range hits {
 		for _, p := range x.leads(h.gram) {
-			of[p.item] = append(of[p.item], meeting{p.item, h.token, p.word, x.among[h.gram] > frequent})
+			of[p.item] = append(of[p.item], meeting{p.item, h.token, p.word, h.gram, x.among[h.gram] > frequent})
 		}
 	}
 	for item, all := range of {
@@ -29,6 +29,11 @@ func slowMeet(x *Index, hits []hit) (places []near) {
 			for to = from; to < len(all); to++ {
 				fresh := Gram
 				if to > from {
+					grams := x.Items[item].grams
+					next := all[to-1].word + all[to].token - all[to-1].token
+					if all[to].word <= first.word+2 && int(next) < len(grams) && grams[next] == all[to].gram {
+						all[to].word = next // the item has its beginning again, and goes on
+					}
 					fresh = min(int(all[to].token-all[to-1].token), Gram)
 					far, again := int(all[to].token-all[to-1].token) > body+n/2, fresh > 0 && all[to].word <= first.word+2
 					if far || again && 2*met >= n {

@@ -1,6 +1,7 @@
 package contam
 
 import (
+	"bytes"
 	"sort"
 	"unicode"
 	"unicode/utf8"
@@ -73,17 +74,28 @@ func (w *stretch) bytes(first, end int) (from, to int, starts, ends bool) {
 		w.places, w.placed = w.analyst.tokenizer.AppendTokens(w.places[:0], doc), true
 	}
 	lo, hi := first-w.before, end-w.before
-	before, behind := 0, len(doc)
-	if lo > 0 {
-		before = w.places[lo-1].End
-	}
+	behind := len(doc)
 	if hi < len(w.places) {
 		behind = w.places[hi].Start
 	}
 	from, to = w.places[lo].Start, w.places[hi-1].End
-	starts = lo == 0 || apart(doc[min(before, from):from])
 	ends = hi == len(w.places) || apart(doc[to:max(behind, to)])
-	return at + from, at + to, starts, ends
+	return at + from, at + to, w.starts(doc, lo), ends
+}
+
+// starts tells whether a sentence begins at a word, or a line of which only numbers stand before it: they count lines.
+func (w *stretch) starts(doc []byte, word int) bool {
+	for n := word; n > 0; n-- {
+		before, from := w.places[n-1], w.places[n].Start
+		between := doc[min(before.End, from):from]
+		if n == word && apart(between) || bytes.ContainsAny(between, "\r\n") {
+			return true
+		}
+		if bytes.ContainsFunc(doc[before.Start:before.End], func(r rune) bool { return !unicode.IsDigit(r) }) {
+			return false
+		}
+	}
+	return true
 }
 
 // apart tells whether what stands between two words divides them: an end of a sentence or line, a quotation mark, a
