@@ -17,8 +17,9 @@
 // # Formats
 //
 //   - jsonl: one JSON object a line (RFC 8259, the whole line is checked). Blank
-//     lines are not records. Only fields of the outermost object are read; if
-//     a key repeats, the last one counts. Bytes that are not UTF-8 are
+//     lines are not records. A name with dots (meta.lang) is that of a field of
+//     the outermost object or, if it has none of this name, of one in the object
+//     meta; if a key repeats, the last one counts. Bytes that are not UTF-8 are
 //     accepted inside strings and passed on unchanged; a lone surrogate
 //     escape becomes U+FFFD; an unescaped control character is malformed.
 //   - csv: RFC 4180 with a header line. Quoted fields may hold line ends. Blank

@@ -111,6 +111,81 @@ func TestIDsCanBeSwitchedOffAndNamed(t *testing.T) {
 	}
 }
 
+func TestAFieldWithDotsIsFoundInObjects(t *testing.T) {
+	for _, tt := range []struct{ line, want string }{
+		{`{"meta":{"lang":"de"}}`, `"de",`},
+		{`{"meta.lang":"en","meta":{"lang":"de"}}`, `"en",`},
+		{`{"meta.lang":null,"meta":{"lang":"de"}}`, `<nil>,`},
+		{`{"meta":{"lang":"de"},"meta":{"lang":"en","lang":"\u0066r"}}`, `"fr",`},
+		{`{"meta":{"lang":"de"},"meta":{}}`, `<nil>,`},
+		{`{"meta":"{\"lang\":\"de\"}"}`, `<nil>,`},
+		{`{"meta":[{"lang":"de"}],"lang":"de"}`, `<nil>,`},
+		{`{"meta":{"lang":["de", 1]}}`, `"[\"de\", 1]",`},
+		{`{"x":{"meta":{"lang":"de"}}}`, `<nil>,`},
+	} {
+		r := parseLine(jsonFile, Options{NoText: true, Fields: []string{"meta.lang"}}, tt.line)
+		if got := showFields(r.Fields); r.Err != nil || got != tt.want {
+			t.Errorf("%s: %s, want %s, error %v", tt.line, got, tt.want, r.Err)
+		}
+	}
+	o := Options{TextField: "a.b.c", IDField: "a.id", Fields: []string{"a", "a.b.c", "a.b.d", "b.c", ""}}
+	r := parseLine(jsonFile, o, `{"":0,"a":{"id":7,"b.d":1,"b":{"c":"\t","d":2}}}`)
+	if string(r.Text) != "\t" || string(r.ID) != "7" ||
+		showFields(r.Fields) != `"{\"id\":7,\"b.d\":1,\"b\":{\"c\":\"\\t\",\"d\":2}}","\t","1",<nil>,"0",` {
+		t.Errorf("text %q id %q fields %s, error %v", r.Text, r.ID, showFields(r.Fields), r.Err)
+	}
+	if r := parseLine(jsonFile, o, `{"a":{"b":{"c":5}}}`); !errors.Is(r.Err, ErrNotString) {
+		t.Errorf("error %v", r.Err)
+	}
+}
+
+// A field that is found in an object is the one that encoding/json finds there.
+func TestAFieldWithDotsIsTheOneOfAGeneralParser(t *testing.T) {
+	key := rapid.SampledFrom([]string{"a", "b", "a.b", "b.a", "a.b.a"})
+	leaf := rapid.SampledFrom([]any{"", "x", "\n", 1.0, true, nil})
+	var object func(depth int) *rapid.Generator[any]
+	object = func(depth int) *rapid.Generator[any] {
+		return rapid.Custom(func(t *rapid.T) any {
+			o := map[string]any{}
+			for range rapid.IntRange(0, 4).Draw(t, "fields") {
+				if value := leaf; depth > 0 && rapid.Bool().Draw(t, "deeper") {
+					o[key.Draw(t, "key")] = object(depth-1).Draw(t, "object")
+				} else {
+					o[key.Draw(t, "key")] = value.Draw(t, "value")
+				}
+			}
+			return o
+		})
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		o, name := object(3).Draw(t, "record"), key.Draw(t, "name")
+		line, err := json.Marshal(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := parseLine(jsonFile, Options{NoText: true, Fields: []string{name}}, string(line))
+		want := lookUp(o, name)
+		if text, ok := want.(string); ok && r.Fields[0] != nil && string(r.Fields[0]) == text || want == nil && r.Fields[0] == nil {
+			return
+		}
+		if asJSON, _ := json.Marshal(want); string(asJSON) != string(r.Fields[0]) {
+			t.Fatalf("%s of %s is %q, want %s", name, line, r.Fields[0], asJSON)
+		}
+	})
+}
+
+// lookUp is the slow twin of nested.
+func lookUp(o any, name string) any {
+	fields, _ := o.(map[string]any)
+	if v, ok := fields[name]; ok {
+		return v
+	}
+	if outer, rest, dotted := strings.Cut(name, "."); dotted {
+		return lookUp(fields[outer], rest)
+	}
+	return nil
+}
+
 // checkJSON holds one line to encoding/json.
 func checkJSON(t interface {
 	Fatalf(string, ...any)

@@ -47,6 +47,7 @@ type Parser struct {
 	vals    []jsonline.Value // one for each name
 	fieldAt []int            // where Options.Fields are in names
 	idAt    int              // where the id is in names; -1 = none wanted
+	nested  []nested         // those of names that may be of nested fields
 
 	row    delimited.Row
 	fields [][]byte // becomes Record.Fields
@@ -63,6 +64,7 @@ func NewParser(o Options) *Parser {
 	if o.IDField != NoID {
 		p.idAt = p.want(o.IDField)
 	}
+	p.wantNested()
 	p.vals = make([]jsonline.Value, len(p.names))
 	return p
 }
@@ -98,6 +100,11 @@ func (p *Parser) Trim() {
 	p.block, p.data = nil, nil
 	for i := range p.vals {
 		p.vals[i].Trim(scratchMax)
+	}
+	for i := range p.nested {
+		for j := range p.nested[i].vals {
+			p.nested[i].vals[j].Trim(scratchMax)
+		}
 	}
 	p.row.Trim(scratchMax)
 	if cap(p.narrow)+cap(p.decoded) > scratchMax {
@@ -282,6 +289,10 @@ func (p *Parser) parseJSON(r *Record) {
 		column := p.json.At + 1 + len(content) - len(line)
 		r.Err = fault.Because(ErrMalformed, "malformed JSON at byte %d of the line: %s; correct or remove it", column, p.json.Why)
 		return
+	}
+	for i := range p.nested {
+		n := &p.nested[i]
+		n.find(&p.json, &p.vals[n.at], &p.vals[n.outer])
 	}
 	if p.idAt >= 0 {
 		if id := p.value(p.idAt); len(id) > 0 {

@@ -36,7 +36,7 @@ func (f *corpusFlags) add(flags *pflag.FlagSet) {
 
 // addWithin adds the flag --within.
 func (f *corpusFlags) addWithin(flags *pflag.FlagSet) {
-	flags.StringVar(&f.within, "within", "", "compare only records with the same value of this `field`, such as a crawl, a language or a tenant")
+	flags.StringVar(&f.within, "within", "", "compare only records with the same value of this `field`, such as a crawl or a language; 7 and \"7\" are one")
 }
 
 // config builds the configuration for inputs.

@@ -48,8 +48,9 @@ nothing. The output is the same for any number of threads.`
 // dedupNotes are what the help says about topics.
 var dedupNotes = map[string]string{
 	"similarity": `With --within FIELD records are compared with those that have the same value there, byte for
-byte: one run gives what a run of each value would give by the same --candidates lsh or exact.
-Records without the field, or with an empty one, are one value. summary.json counts by value.
+byte (7 and "7" are one): one run gives what a run of each value would give by the same
+--candidates lsh or exact. Records without the field, or with an empty one, are one value.
+summary.json counts by value.
 
   alike dedup crawls/ -o clean/ --within crawl
 

@@ -67,7 +67,7 @@ func (f *inputFlags) addReading(flags *pflag.FlagSet) {
 	f.format = choose(corpus.JSONL, corpus.CSV, corpus.TSV, corpus.Parquet, corpus.Lines, corpus.Text)
 	f.format.value = ""
 	flags.Var(&f.format, "format", "jsonl, csv, tsv, parquet, lines (a document a line) or text (a document a file); default: by file name, jsonl for standard input")
-	flags.StringVar(&f.textField, "text-field", "text", "field or column with the text (a nested column of Parquet: meta.text)")
+	flags.StringVar(&f.textField, "text-field", "text", "field or column with the text (a nested one: meta.text)")
 	flags.StringVar(&f.idField, "id-field", "id", "field or column with the id; - names documents by file and line")
 	flags.StringVar(&f.maxRecord, "max-record", "64MiB", "skip records longer than this")
 	f.onError = choose(dedup.OnErrorSkip, dedup.OnErrorFail)

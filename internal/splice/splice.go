@@ -43,9 +43,9 @@ func raws(dst, raw []byte, spans []Span, width func(i int) (in, out int)) []byte
 }
 
 // Object appends an object of JSON, which is valid, without the spans of its field of that name, a string. Of several
-// fields of the name it is the last one.
+// fields of the name it is the last one. A name with dots is found as package corpus does.
 func Object(dst, raw, field []byte, spans []Span) []byte {
-	start, end := value(raw, field)
+	start, end := content(raw, field)
 	dst = append(dst, raw[:start]...)
 	content := raw[start:end]
 	dst = raws(dst, content, spans, func(i int) (in, out int) {
@@ -58,19 +58,47 @@ func Object(dst, raw, field []byte, spans []Span) []byte {
 	return append(dst, raw[end:]...)
 }
 
-// value returns the place of the content of the last string with that key in the outermost object, without quotes.
+// content returns the place of the content of a field, a string, without quotes.
+func content(raw, field []byte) (start, end int) {
+	at := 0 // of the object to look in
+	for {
+		if start, end = value(raw[at:], field); start > 0 {
+			return at + start + 1, at + end - 1
+		}
+		outer, rest, dotted := bytes.Cut(field, []byte("."))
+		if !dotted {
+			return 0, 0
+		}
+		start, _ = value(raw[at:], outer)
+		at, field = at+start, rest
+	}
+}
+
+// value returns the place of the last value with that key in the outermost object; 0: there is none.
 func value(raw, field []byte) (start, end int) {
 	depth, key := 0, true // the next string is a key, in the outermost object
-	named := false        // the last key was the field
-	for i := 0; i < len(raw); {
+	named := false        // the last key was the field, and its value has no end yet
+	ends := func(i int) {
+		if named && depth == 1 {
+			end, named = i, false
+		}
+	}
+	for i := 0; i < len(raw); i++ {
 		switch raw[i] {
 		case '{', '[':
 			depth++
 		case '}', ']':
-			depth--
+			ends(i)
+			if depth--; depth == 0 {
+				return start, start + len(bytes.TrimRight(raw[start:end], " \t\r\n"))
+			}
 		case ',':
+			ends(i)
 			key = true
 		case ':':
+			if named && depth == 1 && key {
+				start = i + 1 + space(raw[i+1:])
+			}
 			key = false
 		case '"':
 			stop := i + 1
@@ -80,19 +108,17 @@ func value(raw, field []byte) (start, end int) {
 				}
 				stop++
 			}
-			switch content := raw[i+1 : stop]; {
-			case depth != 1:
-			case key:
-				named = equal(content, field)
-			case named:
-				start, end = i+1, stop
+			if depth == 1 && key {
+				named = equal(raw[i+1:stop], field)
 			}
 			i = stop
 		}
-		i++
 	}
 	return start, end
 }
+
+// space returns the length of the white space at the start.
+func space(s []byte) int { return len(s) - len(bytes.TrimLeft(s, " \t\r\n")) }
 
 // equal tells whether the content of a string is a name.
 func equal(content, name []byte) bool {

@@ -40,14 +40,20 @@ func TestAnObjectLosesTheSpansOfItsFieldAndNothingElse(t *testing.T) {
 		}
 		content, other := draw("content"), draw("other")
 		key := rapid.SampledFrom([]string{`text`, `\u0074ext`, `te\u0078t`}).Draw(t, "key")
+		field := "text"
 		before := `{ "x":{"text":"` + other + `","y":[1,"text",{"text":"` + other + `"}]}, "text" : "` + other + `", "z": "text", "` + key + `" : "`
 		behind := `" ,"t":"` + other + "\",\"n\":[ ]}\r\n"
+		for _, outer := range rapid.SliceOfN(rapid.SampledFrom([]string{"meta", "text", `m\u0065ta`, ""}), 0, 3).Draw(t, "outer") {
+			field = strings.ReplaceAll(outer, `\u0065`, "e") + "." + field
+			before = `{"t":{"` + field + `":"x"},"` + outer + `":"x","` + outer + `" : ` + before
+			behind = strings.TrimRight(behind, "\r\n") + " ,\"t\":\"\"}\r\n"
+		}
 		var text string
 		if err := json.Unmarshal([]byte(`"`+content+`"`), &text); err != nil {
 			t.Fatal(err)
 		}
 		cuts := spans(t, text)
-		got := string(Object(nil, []byte(before+content+behind), []byte("text"), cuts))
+		got := string(Object(nil, []byte(before+content+behind), []byte(field), cuts))
 		if !strings.HasPrefix(got, before) || !strings.HasSuffix(got, behind) {
 			t.Fatalf("more than the field has changed: %s", got)
 		}
