@@ -27,6 +27,7 @@ func items() []Item {
 		row("licence", licence+"\nWhich of these uses does the text above forbid to a shop that resells the program?", "", "None of them"),
 		row("lagrange", lagrange+" What is the index of a subgroup of order 6 in a group of order 42?", "", "7"),
 		row("shell", session+"\nWhich of the two files can every user of the machine overwrite?", "", "notes.md"),
+		row("theorem", "State in plain words what the following claims.\n"+theorem, "", "Orders divide"),
 		row("moon", "What is the largest moon of Neptune?", "", "Triton"),
 		row("harbour", "What is the main point of the text?", "The harbour master counted the lanterns of the herring fleet every evening, and rang the chapel bell when one was missing from its place.", "Care for sailors"),
 		row("tides", "What is the main point of the text?", "Two high tides a day are the rule on most coasts, yet some bays of the Gulf see one alone because their basin answers to the slower beat.", "Basins differ"),
@@ -36,6 +37,7 @@ func items() []Item {
 const (
 	licence  = "Everyone who holds a copy of this program may run it, read it, change it and pass it on, at a price or for nothing, as long as this notice stands at the head of every file and no other party is said to have approved of the change."
 	lagrange = "Let G be a finite group and let H be a subgroup of G. Then the order of H divides the order of G."
+	theorem  = "Every continuous function from a closed ball to itself leaves some point where it is. The ball may have any number of dimensions."
 	session  = "$ ls -l\n-rw-r--r-- 1 ada staff 812 Mar  3 09:14 plan.md\n-rw-rw-rw- 1 ada staff  77 Mar  3 09:20 notes.md"
 )
 
@@ -142,7 +144,7 @@ func TestItemsAreFoundHoweverTheyAreWritten(t *testing.T) {
 	for name, leak := range leaks {
 		t.Run(name, func(t *testing.T) {
 			var docs []string
-			for _, i := range items()[:5] {
+			for _, i := range items()[:6] {
 				docs = append(docs, around(r, leak(string(i.Question))))
 			}
 			for n, found := range screen(t, x, docs) {
@@ -162,7 +164,7 @@ func TestItemsAreFoundHoweverTheyAreWritten(t *testing.T) {
 func TestWhatAnItemOnlyQuotesIsNotTheItem(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	x := NewIndex(items())
-	for _, quoted := range []string{licence, lagrange, session, string(items()[6].Passage), "Triton is the largest moon of Neptune, and was found in 1846."} {
+	for _, quoted := range []string{licence, lagrange, theorem, session, string(items()[7].Passage), "Triton is the largest moon of Neptune, and was found in 1846."} {
 		var docs []string
 		for range 5 {
 			docs = append(docs, around(r, quoted))
@@ -177,7 +179,7 @@ func TestWhatAnItemOnlyQuotesIsNotTheItem(t *testing.T) {
 
 func TestAnswersArePartsOfTheirOwn(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	moss, harbour := items()[1], items()[6]
+	moss, harbour := items()[1], items()[7]
 	docs := []string{
 		around(r, string(moss.Question)), around(r, string(moss.Question)+"\nAnswer: its deep roots"), around(r, "Its hollow dead cells. "+string(moss.Question)),
 		around(r, string(harbour.Passage)+" "+string(harbour.Question)), around(r, string(harbour.Question)),
@@ -236,6 +238,27 @@ func TestItemsThatSeveralSetsHaveAreFoundWithoutTheirAnswers(t *testing.T) {
 		found := screen(t, NewIndex([]Item{c.a, c.b}), []string{string(question)})[0]
 		if len(found) > 0 != c.want {
 			t.Errorf("%s and %s: %d places", c.a.Text(), c.b.Text(), len(found))
+		}
+	}
+}
+
+func TestAnAnswerThatIsAPartOfTheItemMustBeThere(t *testing.T) {
+	const ask = "Why did the harbour master ring the bell of the chapel?"
+	story := string(items()[7].Passage) + " " + strings.Join(prose, " ")
+	row := func(set, answer string) Item {
+		return Item{ID: set, Set: set, Question: []byte(story + "\n" + ask), Rows: []Row{{set, []byte(answer)}}}
+	}
+	const one, other = "To call the herring fleet home before the storm.", "Because a lantern was not in its place that evening."
+	x := NewIndex([]Item{row("a", one), row("b", other)})
+	for doc, want := range map[string]string{
+		story: "", story + "\n" + ask: "question", story + "\n" + one: "question+answer", story + "\n" + ask + "\n" + one: "question+answer",
+	} {
+		got := ""
+		if found := screen(t, x, []string{doc})[0]; len(found) > 0 {
+			got = found[0].Part()
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", doc[len(story):], got, want)
 		}
 	}
 }
@@ -374,7 +397,9 @@ func TestSentencesThatAsk(t *testing.T) {
 	a := newAnalyst()
 	for _, c := range [][2]string{
 		{"Ann has 3.5 l. Bob has more. How much is there? Explain.", "How much is there"},
-		{"Ann has more. The sum is", "The sum is"},
+		{"Ann has some. Bob has more. The sum is", "Ann has some|The sum is"},
+		{"Sum it up.\nEels leave the ponds. They swim far.", "Sum it up|They swim far"},
+		{"Part 2\nAnn counts the eels", "Ann counts the eels"}, {"The sum of both is", "The sum of both is"}, {"Part 2\nSum up", "Sum up"},
 		{"Which is it?\nA. one\nB. two", "Which is it"},
 		{"Why? It rains on the old roof. So what will he do?", "So what will he do"},
 	} {

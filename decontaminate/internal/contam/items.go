@@ -116,28 +116,41 @@ func (a *analyst) complete(i *Item, text []byte, ask int) {
 	}
 }
 
-// asking returns the sentences that ask: those with a question mark, otherwise the last one.
+// asking returns the sentences that ask: those with a question mark. Where there is none it is the first or the last one,
+// before or behind a text that the item only quotes, and nothing tells which: both are returned.
 func asking(doc []byte, tokens []text.Token, from int) (all []span) {
 	begin := 0
 	for begin < len(tokens) && tokens[begin].Start < from {
 		begin++
 	}
+	var first, last span
 	for n := begin; n < len(tokens); n++ {
 		end := len(doc)
 		if n+1 < len(tokens) {
 			end = tokens[n+1].Start
 		}
 		between := doc[min(tokens[n].End, end):end]
-		last := n+1 == len(tokens)
-		if !last && !ends(between) {
+		if n+1 < len(tokens) && !ends(between) {
 			continue
 		}
-		if asks := bytes.ContainsAny(between, "?？؟⁇") && n+1-begin >= leastAsking; asks || last && len(all) == 0 {
-			all = append(all, span{begin, n + 1})
+		last = span{begin, n + 1}
+		if n+1-begin >= leastAsking {
+			if first.to == 0 {
+				first = last
+			}
+			if bytes.ContainsAny(between, "?？؟⁇") {
+				all = append(all, last)
+			}
 		}
 		begin = n + 1
 	}
-	return all
+	switch {
+	case len(all) > 0 || last.to == 0:
+		return all
+	case first.to == 0 || first == last:
+		return []span{last}
+	}
+	return []span{first, last}
 }
 
 // leastAsking is the number of words of a sentence that asks: Why? does not tell.

@@ -114,15 +114,19 @@ func (s *Scanner) examine(doc []byte, p *near, words int) {
 	c.Start, c.End, c.Starts, c.Ends = s.stretch.bytes(first, end)
 	c.Lead = min(c.Start, aroundBytes)
 	c.Excerpt = doc[c.Start-c.Lead : min(c.End+aroundBytes, c.Start+excerptBytes, len(doc))]
-	c.Answer = s.answer(i, first, end)
+	c.Answer = s.answer(i, m.bits, first, end)
 	s.found = append(s.found, c)
 }
 
 // answer returns the number, from 1, of the row whose answer stands beside the words from first to end; 0: of none. Where
-// the answer is a part of the item, it is that of the only row.
-func (s *Scanner) answer(i *Item, first, end int) int {
-	if i.whole {
-		return 1
+// the answer is a part of the item, it is that of the only row, if enough of it is matched.
+func (s *Scanner) answer(i *Item, bits []byte, first, end int) int {
+	if n := len(i.tokens); i.whole {
+		answer := span{max(n-len(i.answers[0]), 0), n}
+		if float64(count(bits, answer)) >= leastAnswer*float64(answer.to-answer.from) {
+			return 1
+		}
+		return 0
 	}
 	for n, answer := range i.answers {
 		if len(answer) == 0 {

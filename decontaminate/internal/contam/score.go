@@ -167,6 +167,14 @@ func row(bits []byte, of span) (most int) {
 	return most
 }
 
+// count returns the number of the matched words of a span.
+func count(bits []byte, of span) (words int) {
+	for n := of.from; n < of.to; n++ {
+		words += int(bits[n/8] >> (n % 8) & 1)
+	}
+	return words
+}
+
 // matched returns the weight and number of the matched words of a span, and the weight of all of them.
 func matched(bits []byte, w []float64, of span) (found, total float64, words int) {
 	for n := of.from; n < of.to; n++ {
