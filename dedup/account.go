@@ -31,10 +31,10 @@ func newAccount(s *settings) *account {
 		a.Verify, a.Decision = "hamming", s.recipe.Decision()
 	}
 	if s.Config.Within != "" {
-		a.Within = newWithin(s.Config.Within)
+		a.Within = NewWithin(s.Config.Within)
 	}
 	if s.Config.By != "" {
-		a.By = newWithin(s.Config.By)
+		a.By = NewWithin(s.Config.By)
 	}
 	if s.Measure != measure.Jaccard {
 		a.Measure = s.Measure.String()
@@ -67,7 +67,7 @@ func (a *account) stage(name string, total int64, f func() (items, bytes int64, 
 // finish fills in the cost of the whole run, and returns its summary.
 func (a *account) finish(space *scratch.Space) *Summary {
 	if w := a.Counted(); w != nil {
-		w.order()
+		w.Order()
 	}
 	a.SpilledBytes = space.SpilledBytes()
 	a.Seconds = time.Since(a.begun).Seconds()

@@ -285,8 +285,12 @@ func (fields fieldCount) tell(a *account) {
 	case len(c.With) > 0 && a.Right == 0:
 		c.OnNotice(setting.Textf("the input of %s holds no records: there are no pairs", setting.With))
 	}
-	if w := a.Counted(); w != nil {
-		w.tell(c.OnNotice, w == a.By)
+	switch w := a.Counted(); {
+	case w == nil || !w.Missing():
+	case w == a.By:
+		c.OnNotice(setting.Textf("no document has a field %q of %s", w.Field, setting.By))
+	default:
+		c.OnNotice(w.MissingNotice())
 	}
 	switch {
 	case a.Empty == 1:

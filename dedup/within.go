@@ -39,7 +39,8 @@ const (
 	mostValue  = 256 // bytes
 )
 
-func newWithin(field string) *Within {
+// NewWithin returns counts by a field, of no documents yet.
+func NewWithin(field string) *Within {
 	return &Within{Field: field, Values: []ValueCounts{}, at: map[string]int{}}
 }
 
@@ -59,6 +60,12 @@ func (w *Within) of(value []byte) *ValueCounts {
 	return &w.Values[len(w.Values)-1]
 }
 
+// Add adds documents of the input, removed ones of them, and pairs, of a value that may have others already.
+func (w *Within) Add(value []byte, documents, removed, pairs int64) {
+	c := w.of(value)
+	c.Documents, c.Removed, c.Pairs = c.Documents+documents, c.Removed+removed, c.Pairs+pairs
+}
+
 // ByRemoved returns the values with the most removed documents first.
 func (w *Within) ByRemoved() []ValueCounts {
 	return slices.SortedFunc(slices.Values(w.Values), func(a, b ValueCounts) int {
@@ -66,8 +73,8 @@ func (w *Within) ByRemoved() []ValueCounts {
 	})
 }
 
-// order puts the values with the most documents first.
-func (w *Within) order() {
+// Order puts the values with the most documents first, after the last call of Add.
+func (w *Within) Order() {
 	slices.SortFunc(w.Values, func(a, b ValueCounts) int {
 		return cmp.Or(cmp.Compare(b.Documents, a.Documents), cmp.Compare(a.Value, b.Value))
 	})
@@ -84,15 +91,14 @@ func (s *settings) withinOf(record *corpus.Record) recipe.Within {
 	return s.recipe.WithinNone()
 }
 
-// tell reports if the field may be another one than its user thinks.
-func (w *Within) tell(notice func(Notice), by bool) {
-	switch {
-	case len(w.Values) != 1 || w.Values[0].Value != "" || w.Others != nil:
-	case by:
-		notice(setting.Textf("no document has a field %q of %s", w.Field, setting.By))
-	default:
-		notice(setting.Textf("no document has a field %q: %s compares all with each other", w.Field, setting.Within))
-	}
+// Missing tells whether no document has the field, so that it may be another one than its user thinks.
+func (w *Within) Missing() bool {
+	return len(w.Values) == 1 && w.Values[0].Value == "" && w.Others == nil
+}
+
+// MissingNotice says that no document has the field of Config.Within.
+func (w *Within) MissingNotice() Notice {
+	return setting.Textf("no document has a field %q: %s compares all with each other", w.Field, setting.Within)
 }
 
 // countRemoved counts removed documents by value.

@@ -147,6 +147,9 @@ func write(t *task) error {
 		skipped = CountReferencesSkipped
 	}
 	err = errors.Join(err, fates.close(), t.count(skipped, repeats))
+	if err == nil && !t.ofReferences() {
+		err = countValues(t, dropped)
+	}
 	if err != nil {
 		return err
 	}
@@ -182,6 +185,9 @@ func writeKeptList(t *task, dropped *extsort.Sorted) error {
 	return errors.Join(err, drops.Close())
 }
 
+// isRemoved is the value of a dropped document that is removed; of one that is skipped it is 0.
+const isRemoved = 1
+
 // writeLists writes the lines of removed.csv and clusters.csv, and adds the removed documents to a sorter.
 func writeLists(t *task, fates *shelf, to *extsort.Appender) error {
 	removed, all := t.text(RemovedText), t.text(ClustersText)
@@ -212,7 +218,7 @@ func writeLists(t *task, fates *shelf, to *extsort.Appender) error {
 		if err := removed.Write([]string{string(name), string(kept), string(similarity)}); err != nil {
 			return err
 		}
-		return to.Add(position, 0)
+		return to.Add(position, isRemoved)
 	})
 	all.Flush()
 	removed.Flush()

@@ -220,7 +220,17 @@ func list(t *task) error {
 	if err != nil {
 		return errors.Join(err, names.close())
 	}
-	text := t.text(PairsText)
+	repeats := int64(0)
+	skipped, err := t.space.Sorted(t.ctx, t.space.Sorting("skipped", 8, 64), func(to *extsort.Appender) error {
+		return t.each(Repeats, func(r row) error { repeats++; return to.Add(r.words[0], 0) })
+	})
+	if err == nil {
+		err = errors.Join(countValues(t, skipped), skipped.Close())
+	}
+	if err != nil {
+		return errors.Join(err, pairs.close(), names.close())
+	}
+	text, values := t.text(PairsText), newValueCounter(t)
 	n := int64(0)
 	var similarity []byte
 	var last [2]uint64
@@ -237,6 +247,9 @@ func list(t *task) error {
 			if err = errors.Join(err, t.plan.within().same(within, value)); err != nil {
 				return err
 			}
+			if err := values.add(within, 0, 0, 1); err != nil {
+				return err
+			}
 			n++
 			similarity = measure.AppendSimilarity(similarity[:0], math.Float64frombits(r.words[2]))
 			return text.Write([]string{string(name), string(other), string(similarity)})
@@ -244,8 +257,6 @@ func list(t *task) error {
 		return nil
 	})
 	text.Flush()
-	err = errors.Join(err, text.Error(), pairs.close(), names.close(), t.count(CountPairs, n))
-	repeats := int64(0)
-	err = errors.Join(err, t.each(Repeats, func(row) error { repeats++; return nil }))
-	return errors.Join(err, t.count(CountSkipped, repeats))
+	err = errors.Join(err, text.Error(), values.flush(), pairs.close(), names.close())
+	return errors.Join(err, t.count(CountPairs, n), t.count(CountSkipped, repeats))
 }

@@ -49,7 +49,7 @@ type Plan struct {
 }
 
 // PlanVersion is the version of the form of plans and of the results of stages.
-const PlanVersion = 8
+const PlanVersion = 9
 
 // MaxPartitions is the largest Plan.Partitions and the largest length of Plan.FirstFiles.
 const MaxPartitions = 1 << 16

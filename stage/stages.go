@@ -45,6 +45,7 @@ func (p *Plan) Stages() []Stage {
 func (p *Plan) textStages() []Stage {
 	files, dedup := len(p.FirstFiles), p.Command == Dedup
 	hot := p.comparesHot()
+	counted := when(p.within() != "", ValueCounts)
 	all := []Stage{
 		{Name: "sketch", Tasks: files, Documents: true, writes: []Stream{Rows, Names, Cards, when(dedup, Damaged), when(hot, Totals), Counts}, run: sketch},
 		{Name: "names", Tasks: p.Partitions, reads: []Stream{Names}, writes: []Stream{Skips, Repeats, when(p.References > 0, Renames)}, run: names},
@@ -62,8 +63,8 @@ func (p *Plan) textStages() []Stage {
 			Stage{Name: "left", Tasks: files, reads: []Stream{edges, hotEdges, Copies}, writes: []Stream{Halves, CopyPairs}, run: left},
 			Stage{Name: "right", Tasks: files, reads: []Stream{Halves, Copies}, writes: []Stream{PairsFound}, run: right},
 			Stage{Name: "named", Tasks: files, reads: []Stream{PairsFound, CopyPairs, Cards}, writes: []Stream{NamedPairs}, run: named},
-			Stage{Name: Write, Tasks: files, reads: []Stream{NamedPairs, Cards, Repeats}, writes: []Stream{PairsText, Counts}, run: list},
-			Stage{Name: Publish, Tasks: 1, reads: []Stream{PairsText, Counts}},
+			Stage{Name: Write, Tasks: files, reads: []Stream{NamedPairs, Cards, Repeats}, writes: []Stream{PairsText, Counts, counted}, run: list},
+			Stage{Name: Publish, Tasks: 1, reads: []Stream{PairsText, Counts, counted}},
 		)
 	}
 	all = append(all, p.forests()...)
@@ -72,9 +73,9 @@ func (p *Plan) textStages() []Stage {
 			reads:  []Stream{edges, hotEdges, Cards, Copies, OwnSets, Labels, when(p.References > 0, Renames)},
 			writes: []Stream{Members, when(p.Star, StarEdges)}, run: members},
 		Stage{Name: "clusters", Tasks: p.Partitions, reads: []Stream{Members, when(p.Star, StarEdges)}, writes: []Stream{Fates, Counts}, run: clusters},
-		Stage{Name: Write, Tasks: files, reads: []Stream{Fates, Repeats, Damaged, when(p.Listed, Cards)}, Documents: true,
-			writes: []Stream{RemovedText, ClustersText, Drops, when(p.Listed, KeptText), Counts}, run: write},
-		Stage{Name: Publish, Tasks: 1, reads: []Stream{RemovedText, ClustersText, when(p.Listed, KeptText), Counts}},
+		Stage{Name: Write, Tasks: files, reads: []Stream{Fates, Repeats, Damaged, when(p.Listed || counted != 0, Cards)}, Documents: true,
+			writes: []Stream{RemovedText, ClustersText, Drops, when(p.Listed, KeptText), Counts, counted}, run: write},
+		Stage{Name: Publish, Tasks: 1, reads: []Stream{RemovedText, ClustersText, when(p.Listed, KeptText), Counts, counted}},
 	)
 }
 

@@ -63,6 +63,7 @@ const (
 	PairsText           // payload: lines of the list of pairs
 	KeptText            // payload: lines of the list of kept documents that are files of their own
 	Counts              // number of a Count, amount
+	ValueCounts         // documents, removed ones and pairs of a value, to be added up; payload: the value. First rows of values are in the order of documents
 	Forests             // positions a < b; a stream for each level of the tree
 	streamsEnd   = Forests + levels
 )
@@ -142,6 +143,7 @@ var streams = [streamsEnd]streamForm{
 	KeptText:     {"kept-text", 0, true, byOne},
 	PairsText:    {"pairs-text", 0, true, byOne},
 	Counts:       {"counts", 2, false, byOne},
+	ValueCounts:  {"value-counts", 3, true, byOne},
 }
 
 func init() {

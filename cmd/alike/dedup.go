@@ -361,7 +361,7 @@ func printDedup(cmd *cobra.Command, f *inputFlags, output string, s *alike.Summa
 		fmt.Fprintf(stderr, "%s of those removed are like a document of the index\n", humanize.Comma(s.Known))
 	}
 	tellApart(stderr, s.Apart)
-	tellWithin(stderr, s, func(v *dedup.ValueCounts) string { return humanize.Comma(v.Removed) + " " + what })
+	tellWithin(stderr, s.Within, s.By, func(v *dedup.ValueCounts) string { return humanize.Comma(v.Removed) + " " + what })
 	tellEntities(stderr, s)
 	fmt.Fprintf(stderr, "%s\n", describeSearch(s))
 	fmt.Fprintf(stderr, "output in %s after %s\n", fault.Shown(output), describeCost(s))
@@ -370,14 +370,12 @@ func printDedup(cmd *cobra.Command, f *inputFlags, output string, s *alike.Summa
 
 // tellWithin says what was found among the values with the most documents; nothing if documents were not counted by a
 // field.
-func tellWithin(w io.Writer, s *dedup.Summary, found func(*dedup.ValueCounts) string) {
-	by := s.Counted()
-	if by == nil {
+func tellWithin(w io.Writer, within, by *dedup.Within, found func(*dedup.ValueCounts) string) {
+	how := "within"
+	if within != nil {
+		by = within
+	} else if how = "by"; by == nil {
 		return
-	}
-	how := "by"
-	if by == s.Within {
-		how = "within"
 	}
 	const most = 5
 	var values []string

@@ -215,7 +215,7 @@ func tellPairs(w io.Writer, pairs int64, s *alike.Summary, across bool) {
 	if s.Skipped > 0 {
 		skipped = fmt.Sprintf(", %s skipped", humanize.Comma(s.Skipped))
 	}
-	tellWithin(w, s, func(v *dedup.ValueCounts) string { return count(v.Pairs, "pair") })
+	tellWithin(w, s.Within, s.By, func(v *dedup.ValueCounts) string { return count(v.Pairs, "pair") })
 	fmt.Fprintf(w, "%s among %s%s; %s, %s\n", count(pairs, "pair"), among, skipped, describeSearch(s), describeCost(s))
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alike-dev/alike/corpus/objects"
+	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/linkage"
 	"github.com/alike-dev/alike/lsh"
@@ -193,6 +194,9 @@ func tellRun(cmd *cobra.Command, p *runner.Plan, s *runner.Summary) {
 	if s.Join != nil {
 		fmt.Fprint(cmd.ErrOrStderr(), s.Join)
 	}
+	if s.Within != nil && s.Within.Missing() {
+		fmt.Fprintf(cmd.ErrOrStderr(), "alike: %s\n", visible(s.Within.MissingNotice().Explain(flagOf)))
+	}
 	read, found := "document", fmt.Sprintf("%s kept, %s removed in %s", humanize.Comma(s.Kept), humanize.Comma(s.Removed), count(s.Clusters, "cluster"))
 	switch p.Command {
 	case stage.Pairs:
@@ -200,7 +204,14 @@ func tellRun(cmd *cobra.Command, p *runner.Plan, s *runner.Summary) {
 	case stage.Join:
 		read, found = "record", count(s.Pairs, "link")
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s read: %s, %s skipped\noutput in %s\n", count(s.Read, read), found, humanize.Comma(s.Skipped), fault.Shown(p.Output))
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s read: %s, %s skipped\n", count(s.Read, read), found, humanize.Comma(s.Skipped))
+	tellWithin(cmd.ErrOrStderr(), s.Within, nil, func(v *dedup.ValueCounts) string {
+		if p.Command == stage.Pairs {
+			return count(v.Pairs, "pair")
+		}
+		return humanize.Comma(v.Removed) + " removed"
+	})
+	fmt.Fprintf(cmd.ErrOrStderr(), "output in %s\n", fault.Shown(p.Output))
 	if s.Missed > 0 {
 		fmt.Fprintf(cmd.ErrOrStderr(), "documents in buckets of more than %d: %d were compared with the first %d of their buckets only, so pairs of them may be missing; raise --bucket-cap, and plan again\n",
 			p.BucketCap, s.Missed, lsh.Hubs)

@@ -108,6 +108,8 @@ type Summary struct {
 	Missed            int64  `json:"missed,omitempty"` // documents that were compared with the hubs of their buckets only
 	Recipe            string `json:"recipe,omitempty"`
 	Plan              string `json:"plan"`
+	// Within counts by the values of the field within which texts are compared.
+	Within *dedup.Within `json:"within,omitempty"`
 	// Join is the report of stage.Match.
 	Join *linkage.Report `json:"join,omitempty"`
 }
@@ -217,7 +219,23 @@ func (in *input) summarize(ctx context.Context) (*Summary, error) {
 	if err == nil && p.Join != nil && p.Join.Rule != nil {
 		s.Join, err = in.told(ctx)
 	}
+	if err == nil && p.Reading.Within != "" {
+		s.Within, err = in.countedWithin(ctx)
+	}
 	return s, err
+}
+
+// countedWithin adds up the counts by values of all tasks.
+func (in *input) countedWithin(ctx context.Context) (*dedup.Within, error) {
+	w := dedup.NewWithin(in.plan.Reading.Within)
+	err := in.Blocks(ctx, stage.ValueCounts, func(block []byte) error {
+		return stage.EachRow(block, in.plan.ID(), stage.ValueCounts, func(n []uint64, value []byte) error {
+			w.Add(value, int64(n[0]), int64(n[1]), int64(n[2]))
+			return nil
+		})
+	})
+	w.Order()
+	return w, err
 }
 
 // Told returns the report of stage.Match, which must have run.

@@ -164,15 +164,17 @@ func jsonOf(t *testing.T, p *Plan) []byte {
 var noContext = context.Background()
 
 // runAll runs all tasks of all stages.
-func runAll(t *testing.T, p *Plan, o Options) {
+func runAll(t *testing.T, p *Plan, o Options) (s *Summary) {
 	t.Helper()
-	for _, s := range p.Stages() {
-		for task := range s.Tasks {
-			if _, err := Run(context.Background(), p, s.Name, task, o); err != nil {
+	var err error
+	for _, of := range p.Stages() {
+		for task := range of.Tasks {
+			if s, err = Run(context.Background(), p, of.Name, task, o); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
+	return s
 }
 
 func plainDedup(t *testing.T, c dedup.Config) map[string]string {

@@ -1,6 +1,8 @@
 package runner
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -165,6 +167,73 @@ func TestWithinValuesStagesFindWhatOneMachineFinds(t *testing.T) {
 			same(t, output(t, p.Output), output(t, c.Output))
 		})
 	}
+}
+
+// valued makes files of documents with so many values that a task cannot hold all of their counts, some of them long, and
+// with ids that repeat.
+func valued(t *testing.T) (inputs, references string) {
+	folder := t.TempDir()
+	rng := rand.New(rand.NewPCG(1, 1))
+	for file, documents := range []int{16000, 9000} {
+		var b bytes.Buffer
+		for n := range documents {
+			value := any(fmt.Sprintf("v%d", rng.IntN(60000)))
+			switch rng.IntN(20) {
+			case 0:
+				value = nil
+			case 1:
+				value = "often"
+			case 2:
+				value = strings.Repeat("long", 64+rng.IntN(2))
+			case 3:
+				value = rng.IntN(10)
+			}
+			line, err := json.Marshal(map[string]any{
+				"id": fmt.Sprintf("%d-%d", file*min(rng.IntN(30), 1), n), "of": map[string]any{"value": value}, "text": fmt.Sprintf("this is text %d of a few", rng.IntN(40)),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.Write(append(line, '\n'))
+		}
+		if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("%d.jsonl", file)), b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	references = filepath.Join(t.TempDir(), "r.jsonl")
+	if err := os.WriteFile(references, []byte(`{"id":"r","of":{"value":"often"},"text":"this is text 3 of a few"}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return folder, references
+}
+
+func TestStagesCountByValueAsOneMachineDoes(t *testing.T) {
+	folder, references := valued(t)
+	c := dedup.Config{Inputs: []string{folder}, Within: "of.value", Decide: dedup.Similarity{Candidates: dedup.LSH{}}}
+	check := func(got *Summary, want *dedup.Summary, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, _ := json.Marshal(got.Within)
+		w, _ := json.Marshal(want.Within)
+		if want.Within.Others == nil || string(g) != string(w) {
+			t.Errorf("by value %.300s, want %.300s, others %v and %v", g, w, got.Within.Others, want.Within.Others)
+		}
+	}
+	p := makePlan(t, c, PlanOptions{Command: stage.Pairs, Output: filepath.Join(t.TempDir(), "pairs.csv"), Partitions: 2})
+	got := runAll(t, p, Options{})
+	want, err := dedup.Pairs(t.Context(), c, func(dedup.Pair) error { return nil })
+	check(got, want, err)
+	if want.Within.Values[0].Pairs == 0 {
+		t.Error("no pairs")
+	}
+	c.Beside = dedup.Against{references}
+	p = makePlan(t, c, PlanOptions{Command: stage.Dedup, Output: filepath.Join(t.TempDir(), "out"), Partitions: 2})
+	got = runAll(t, p, Options{})
+	c.Output = filepath.Join(t.TempDir(), "plain")
+	want, err = dedup.Run(t.Context(), c)
+	check(got, want, err)
 }
 
 func TestFilesOfOneDocumentAreListedAsOnOneMachine(t *testing.T) {
