@@ -1,6 +1,7 @@
 package bitset
 
 import (
+	"errors"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -52,5 +53,53 @@ func TestWhereThereIsNoRoomNoRepeatsAreLookedFor(t *testing.T) {
 		if bytes != c.bytes {
 			t.Errorf("for %d hashes in %d bytes: %d bytes, want %d", c.hashes, c.memory, bytes, c.bytes)
 		}
+	}
+}
+
+func TestManyHashesTogetherAreAnsweredAsOneByOne(t *testing.T) {
+	for _, n := range []uint64{0, 1, togetherMost, 3*togetherMost + 7} {
+		one, many := NewRepeats(1<<12), NewRepeats(1<<12)
+		hash := func(i uint64) uint64 { return i % (n/2 + 1) * 0x9e3779b97f4a7c15 }
+		adding := many.Adding()
+		for i := range n {
+			one.Add(hash(i))
+			if err := adding.Put(hash(i), 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := adding.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range []*Repeats{many, nil} {
+			next := uint64(0)
+			asking := r.Asking(func(h, value uint64, again bool) error {
+				if h != hash(next) || value != next || again != (r == nil || one.Has(h)) {
+					t.Fatalf("of %d, number %d: %x, %d, %t", n, next, h, value, again)
+				}
+				next++
+				return nil
+			})
+			for i := range n {
+				if err := asking.Put(hash(i), i); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := asking.Flush(); err != nil || next != n {
+				t.Fatalf("%d of %d answers, %v", next, n, err)
+			}
+		}
+	}
+}
+
+func TestAnErrorOfAnAnswerIsReturned(t *testing.T) {
+	failed := errors.New("failed")
+	asking := NewRepeats(64).Asking(func(uint64, uint64, bool) error { return failed })
+	for i := range uint64(togetherMost - 1) {
+		if err := asking.Put(i, i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := asking.Put(1, 1); err != failed {
+		t.Fatal(err)
 	}
 }

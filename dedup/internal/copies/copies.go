@@ -51,13 +51,13 @@ func Find(ctx context.Context, o Options) (*Classes, error) {
 	}
 	to := sorter.Appenders(w.Threads)
 	err = t.EachSegment(ctx, w.Threads, func(worker int, s *doctable.Scan) error {
-		return o.eachDigest(s, func(doc uint32, sum uint64, check uint32) error {
-			if !again.Has(sum) {
-				c.Representatives.AddShared(doc)
+		return o.eachDigest(s, again.Asking(func(sum, value uint64, again bool) error {
+			if !again {
+				c.Representatives.AddShared(uint32(value))
 				return nil
 			}
-			return to[worker].Add(sum, uint64(check)<<32|uint64(doc))
-		})
+			return to[worker].Add(sum, value)
+		}))
 	})
 	digests, err := w.Ended(ctx, sorter, extsort.Flush(to, err))
 	if err != nil {
@@ -78,24 +78,21 @@ func (o *Options) findRepeats(ctx context.Context) (*bitset.Repeats, error) {
 		return nil, nil
 	}
 	err := o.Table.EachSegment(ctx, o.Space.Threads, func(_ int, s *doctable.Scan) error {
-		return o.eachDigest(s, func(_ uint32, sum uint64, _ uint32) error {
-			again.Add(sum)
-			return nil
-		})
+		return o.eachDigest(s, again.Adding())
 	})
 	return again, err
 }
 
-// eachDigest calls visit for every document of a segment that must be compared, with its digest. With
-// Overlap, documents with fewer features than the threshold match nothing, not even their copies.
-func (o *Options) eachDigest(s *doctable.Scan, visit func(doc uint32, sum uint64, check uint32) error) error {
+// eachDigest gives to a filter the digest of every document of a segment that must be compared, with its check and its
+// number. With Overlap, documents with fewer features than the threshold match nothing, not even their copies.
+func (o *Options) eachDigest(s *doctable.Scan, to *bitset.Together) error {
 	docs, err := s.Documents()
 	if err != nil {
 		return err
 	}
 	t := o.Table
 	c := t.Cursor()
-	return s.EachBlock(func(b *doctable.Block, row, end int) error {
+	err = s.EachBlock(func(b *doctable.Block, row, end int) error {
 		for first := b.FirstDoc; row < end; row, first = row+1, first+1 {
 			d := &docs[row]
 			if d.Features == 0 || !t.Counts(first) {
@@ -113,12 +110,13 @@ func (o *Options) eachDigest(s *doctable.Scan, visit func(doc uint32, sum uint64
 				digest := recipe.Digest(set)
 				sum, check = digest[0], engine.Check(digest)
 			}
-			if err := visit(first, sum, check); err != nil {
+			if err := to.Put(sum, uint64(check)<<32|uint64(first)); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+	return errors.Join(err, to.Flush())
 }
 
 // group makes classes of documents with equal digests.

@@ -61,12 +61,19 @@ func Unique(ctx context.Context, space *scratch.Space, t *doctable.Table, policy
 // nameHashes sorts the hashes of names that other documents may have (Value: the document).
 func (s *search) nameHashes(ctx context.Context, places bool) (*extsort.Sorted, error) {
 	again := bitset.RepeatsAmong(s.table.Docs, s.space.Share(16))
+	together := make([]*bitset.Together, s.space.Threads)
+	put := func(worker int, hash uint64, doc uint32) error { return together[worker].Put(hash, uint64(doc)) }
+	flush := func() (err error) {
+		for _, t := range together {
+			err = errors.Join(err, t.Flush())
+		}
+		return err
+	}
 	if again != nil {
-		err := s.eachName(ctx, places, func(_ int, hash uint64, _ uint32) error {
-			again.Add(hash)
-			return nil
-		})
-		if err != nil {
+		for i := range together {
+			together[i] = again.Adding()
+		}
+		if err := errors.Join(s.eachName(ctx, places, put), flush()); err != nil {
 			return nil, err
 		}
 	}
@@ -75,12 +82,15 @@ func (s *search) nameHashes(ctx context.Context, places bool) (*extsort.Sorted, 
 		return nil, err
 	}
 	to := sorter.Appenders(s.space.Threads)
-	err = s.eachName(ctx, places, func(worker int, hash uint64, doc uint32) error {
-		if !again.Has(hash) {
-			return nil
-		}
-		return to[worker].Add(hash, uint64(doc))
-	})
+	for i := range together {
+		together[i] = again.Asking(func(hash, doc uint64, again bool) error {
+			if !again {
+				return nil
+			}
+			return to[i].Add(hash, doc)
+		})
+	}
+	err = errors.Join(s.eachName(ctx, places, put), flush())
 	return s.space.Ended(ctx, sorter, extsort.Flush(to, err))
 }
 
