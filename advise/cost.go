@@ -8,14 +8,15 @@ import (
 	"github.com/alike-dev/alike/minhash"
 )
 
-// Nanoseconds of one core of 2.5 GHz: fitted to runs of alike pairs over 5,205 articles by eleven recipes. The forecast
-// is an order of magnitude. Costs grow with the square of the documents where chance makes candidates.
+// Nanoseconds of one core: fitted to runs of alike pairs over 5,205 articles by eight recipes, and 53,687 by seven. The
+// forecast is an order of magnitude. Costs grow with the square of the documents where chance makes candidates.
 const (
-	perSigned   = 90   // a feature, with its part in a signature,
-	perJoined   = 300  // in an exact join,
-	perSampled  = 250  // and beside samples
+	perSigned   = 25   // a feature, with its part in a signature,
+	perJoined   = 130  // in an exact join,
+	perSampled  = 130  // and beside samples
+	perVote     = 12   // a feature of a sample that another text has
 	perShared   = 2.5  // a feature that two unrelated texts share, in an exact join
-	perCompared = 15   // two features of a candidate that are compared
+	perCompared = 0.3  // a feature of two texts that are compared, as in package forecast
 	tooCostly   = 100  // times the cost of the default that nobody who has not asked for it should wait,
 	costAllowed = 60e9 // if it is more than this
 )
@@ -31,7 +32,8 @@ func (c *chance) cost(r Recipe, features, distinct float64) float64 {
 	exact := perJoined*features + pairs*c.shared*perShared
 	if r.Measure == measure.MaxContainment {
 		if sample, err := lsh.TuneSample(t, 0); err == nil { // features that very many have make fewer candidates
-			return min(exact, perSampled*features+pairs*2*c.mean(sample.Probability)*compared)
+			votes := float64(sample.Size) * c.mean(func(share float64) float64 { return share })
+			return min(exact, perSampled*features+pairs*2*(perVote*votes+c.mean(sample.Probability)*compared))
 		}
 		return exact
 	}

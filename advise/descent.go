@@ -22,6 +22,7 @@ const (
 	placesMost     = 4096 // characters of a text that are compared
 	gapMost        = 256  // by so many of them a gap may be longer in another text
 	gapLong        = 32   // it counts once more for each of so many parts of the runs of its text
+	elsewhereMost  = 32   // so many runs of a gap may stand elsewhere in the others: of more, a passage was moved
 	gapsTell       = 8
 	filledBelow    = 0.25 // share of bridged gaps below which a pair fills a template,
 	unsureBelow    = 0.35 // and below which it may
@@ -234,7 +235,7 @@ func (t *triple) meet(runs [3][]run) {
 // add counts the gaps of one text.
 func (t *triple) add(i int, g *gaps) {
 	own, next := uint8(1)<<i, t.apart[(i+1)%3]
-	begun, alone := false, 0
+	begun, alone, elsewhere := false, 0, 0
 	var from, fromNext uint32
 	for at, in := range t.in[i] {
 		switch in {
@@ -245,7 +246,11 @@ func (t *triple) add(i int, g *gaps) {
 				continue // by chance, perhaps from elsewhere
 			}
 			to, toNext := uint32(at), t.next[i][at]
-			if begun && alone > 0 && toNext > fromNext && toNext-fromNext <= to-from+gapMost {
+			inOrder := toNext > fromNext && toNext-fromNext <= to-from+gapMost
+			if elsewhere++; begun && !inOrder && elsewhere <= elsewhereMost {
+				continue
+			}
+			if elsewhere = 0; begun && alone > 0 && inOrder {
 				size := 1 + alone*gapLong/t.size[i]
 				g.all += size
 				if hitShare*(next[toNext]-next[fromNext+1]) >= toNext-fromNext {

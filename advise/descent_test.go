@@ -44,7 +44,7 @@ func (w *writer) framed(templates, each int) (texts []string) {
 
 func TestTextsOfSmallTemplatesAreNoCopies(t *testing.T) {
 	for _, each := range []int{2, 3, 8} {
-		for name, texts := range map[string][]string{"words": newWriter(3).filled(240/each, each, 12), "passages": newWriter(4).framed(240/each, each)} {
+		for name, texts := range map[string][]string{"words": newWriter(3).filled(120/each, each, 12), "passages": newWriter(4).framed(120/each, each)} {
 			if name == "passages" && each == 2 { // which two articles that quote a third have too: see the rule for twos
 				continue
 			}
@@ -84,12 +84,20 @@ func slowGaps(texts [3][]uint64) (g gaps) {
 		goesOn := func(at int) bool {
 			return at+1 < len(own) && shared(at) && shared(at+1) && slices.Index(next, own[at+1]) == slices.Index(next, own[at])+1
 		}
-		from := -1
+		from, elsewhere := -1, 0
 		for to, feature := range own {
 			if !shared(to) || !goesOn(to) && (to == 0 || !goesOn(to-1)) {
 				continue
 			}
+			inOrder := false
 			if from >= 0 {
+				a, b := slices.Index(next, own[from]), slices.Index(next, feature)
+				inOrder = b > a && b-a <= to-from+gapMost
+				if elsewhere++; !inOrder && elsewhere <= elsewhereMost {
+					continue
+				}
+			}
+			if elsewhere = 0; inOrder {
 				alone := 0
 				for _, f := range own[from+1 : to] {
 					if !slices.Contains(next, f) && !slices.Contains(last, f) {
@@ -97,7 +105,7 @@ func slowGaps(texts [3][]uint64) (g gaps) {
 					}
 				}
 				a, b := slices.Index(next, own[from]), slices.Index(next, feature)
-				if alone > 0 && b > a && b-a <= to-from+gapMost {
+				if alone > 0 {
 					both := 0
 					for _, f := range next[a+1 : b] {
 						if slices.Contains(last, f) && !slices.Contains(own, f) {
