@@ -32,6 +32,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/resume"
+	"github.com/alike-dev/alike/internal/tagging"
 )
 
 // Run removes the near-duplicates of config.Inputs and writes the rest, with an account of the
@@ -212,7 +213,7 @@ func writeKept(ctx context.Context, j *job, in *inputs, f *found, of *clusters.R
 		NoteBytes: j.limits.output, Progress: j.Progress, Meter: j.account.meter,
 	}
 	if j.Tags != nil {
-		o.Tags = write.NewTags(j.Tags.Prefix, in.references > 0)
+		o.Tags = tagging.Duplicates(j.Tags.Prefix, in.references > 0)
 	}
 	if links := f.docs.links; links != nil {
 		o.Records, o.Probability = true, links.Probability

@@ -13,11 +13,11 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/names"
 	"github.com/alike-dev/alike/dedup/internal/read"
 	"github.com/alike-dev/alike/dedup/internal/reread"
-	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/internal/sides"
+	"github.com/alike-dev/alike/internal/tagging"
 	"github.com/alike-dev/alike/recipe"
 )
 
@@ -176,7 +176,7 @@ func readOptions(j *job, in *inputs, how choice, docs *documents) read.Options {
 		},
 	}
 	if j.Tags != nil && !j.IDsOnly {
-		o.Tags = write.NewTags(j.Tags.Prefix, in.references > 0)
+		o.Tags = tagging.Duplicates(j.Tags.Prefix, in.references > 0)
 	}
 	if !r.BySets() || j.Shared { // needed after grouping
 		o.Table.Words = r.Words()

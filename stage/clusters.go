@@ -2,7 +2,6 @@ package stage
 
 import (
 	"errors"
-	"math"
 	"slices"
 
 	"github.com/alike-dev/alike/cluster"
@@ -204,7 +203,7 @@ func (c *clusterer) emit(_ int, m member) error {
 		}
 		return nil
 	}
-	c.payload = appendPart(appendPart(appendPart(c.payload[:0], m.name), k.first), k.name)
+	f := fate{m.position, uint64(k.size), false, 0, m.name, k.first, k.name, fileOf(k.position)}
 	if m.position == m.rep {
 		similarity, err := c.similarity(k, m)
 		if err != nil {
@@ -212,11 +211,10 @@ func (c *clusterer) emit(_ int, m member) error {
 		}
 		c.similarities = append(c.similarities, similarity)
 	}
-	removed := uint64(0)
-	if m.position != k.position && !c.t.plan.reference(m.position) {
-		removed = 1
-	}
-	return c.t.out.add(Fates, c.t.plan.TaskOf(m.position), c.payload, m.position, removed, math.Float64bits(c.similarities[number]))
+	f.removed = m.position != k.position && !c.t.plan.reference(m.position)
+	f.similarity = c.similarities[number]
+	c.payload, err = f.send(c.t, c.payload[:0])
+	return err
 }
 
 // similarity returns the similarity of a representative to the one that is kept.

@@ -2,7 +2,6 @@ package stage
 
 import (
 	"errors"
-	"math"
 
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/internal/engine"
@@ -146,25 +145,46 @@ func write(t *task) error {
 	if t.ofReferences() {
 		skipped = CountReferencesSkipped
 	}
-	err = errors.Join(err, fates.close(), t.count(skipped, repeats))
+	err = errors.Join(err, t.count(skipped, repeats))
 	if err == nil && !t.ofReferences() {
 		err = countValues(t, dropped)
 	}
 	if err != nil {
-		return err
+		return errors.Join(err, fates.close())
 	}
-	drops := extsort.NewLookup(dropped)
-	keeps := func(position uint64) bool { _, dropped := drops.Find(position); return !dropped }
 	if !t.ofReferences() {
-		err = t.in.Keep(t.ctx, keeps)
+		err = keepRecords(t, fates, dropped)
 	}
-	if err = errors.Join(err, drops.Close()); err == nil {
+	if err = errors.Join(err, fates.close()); err == nil {
 		err = writeKeptList(t, dropped)
 	}
 	if err == nil {
-		err = dropped.Visit(func(e extsort.Entry) error { return t.out.add(Drops, t.number, nil, e.Key) })
+		err = dropped.Visit(func(e extsort.Entry) error {
+			if t.plan.Tags.tagged(e.Value) {
+				return nil
+			}
+			return t.out.add(Drops, t.number, nil, e.Key)
+		})
 	}
 	return errors.Join(err, dropped.Close())
+}
+
+// keepRecords has the records copied that are not dropped, with tags if they are wanted.
+func keepRecords(t *task, fates *shelf, dropped *extsort.Sorted) (err error) {
+	drops := extsort.NewLookup(dropped)
+	defer func() { err = errors.Join(err, drops.Err(), drops.Close()) }()
+	keeps := func(position uint64) bool {
+		how, dropped := drops.Find(position)
+		return !dropped || t.plan.Tags.tagged(how)
+	}
+	if t.plan.Tags == nil {
+		return t.in.Keep(t.ctx, keeps, nil)
+	}
+	tags, err := newTagger(t, fates)
+	if err != nil {
+		return err
+	}
+	return errors.Join(t.in.Keep(t.ctx, keeps, tags.of), tags.close())
 }
 
 // writeKeptList writes the names of kept documents that are files of their own.
@@ -185,8 +205,11 @@ func writeKeptList(t *task, dropped *extsort.Sorted) error {
 	return errors.Join(err, drops.Close())
 }
 
-// isRemoved is the value of a dropped document that is removed; of one that is skipped it is 0.
+// isRemoved is the value of a dropped document that is removed, or would be without tags; of one that is skipped it is 0.
 const isRemoved = 1
+
+// tagged tells whether a dropped document with a value is kept, with tags.
+func (t *Tags) tagged(how uint64) bool { return t != nil && how == isRemoved }
 
 // writeLists writes the lines of removed.csv and clusters.csv, and adds the removed documents to a sorter.
 func writeLists(t *task, fates *shelf, to *extsort.Appender) error {
@@ -194,28 +217,22 @@ func writeLists(t *task, fates *shelf, to *extsort.Appender) error {
 	n := int64(0)
 	var similarity []byte
 	err := fates.each(func(position uint64, r row) error {
-		name, rest, err := cutPart(r.payload)
+		f, err := readFate(r)
 		if err != nil {
 			return err
 		}
-		label, rest, err := cutPart(rest)
-		if err != nil {
-			return err
-		}
-		kept, _, err := cutPart(rest)
-		if err != nil {
-			return err
-		}
-		member := []string{string(name), string(label)}
+		member := []string{string(f.name), string(f.first)}
 		if t.plan.Join != nil {
 			member = append(member, "") // clusters of all that links connect have no probability
 		}
-		if err := all.Write(member); err != nil || r.words[1] == 0 {
+		if err := all.Write(member); err != nil || !f.removed {
 			return err
 		}
-		n++
-		similarity = measure.AppendSimilarity(similarity[:0], math.Float64frombits(r.words[2]))
-		if err := removed.Write([]string{string(name), string(kept), string(similarity)}); err != nil {
+		if n++; t.plan.Tags != nil { // nothing is removed
+			return to.Add(position, isRemoved)
+		}
+		similarity = measure.AppendSimilarity(similarity[:0], f.similarity)
+		if err := removed.Write([]string{string(f.name), string(f.kept), string(similarity)}); err != nil {
 			return err
 		}
 		return to.Add(position, isRemoved)

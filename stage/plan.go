@@ -29,6 +29,8 @@ type Plan struct {
 	Star      bool   `json:"star,omitempty"`       // Dedup removes only documents similar to the kept one itself; always by containment
 	// References is the number of the first files that are references: Dedup removes what is like their documents.
 	References int `json:"references,omitempty"`
+	// Tags, of Dedup, are fields in place of removal: all records are kept, with them.
+	Tags *Tags `json:"tags,omitempty"`
 	// Listed says that Dedup lists the names of kept documents that are files of their own, in place of copying them.
 	Listed bool    `json:"listed,omitempty"`
 	Join   *Tables `json:"join,omitempty"` // for Join, and for Dedup of records: in place of Recipe and BucketCap
@@ -46,6 +48,11 @@ type Plan struct {
 	edges  engine.Edges
 	sides  sides.Policy // of the numbers of files
 	id     uint64
+}
+
+// Tags are the fields of tagging.Duplicates, with a prefix.
+type Tags struct {
+	Prefix string `json:"prefix,omitempty"`
 }
 
 // PlanVersion is the version of the form of plans and of the results of stages.

@@ -2,7 +2,6 @@ package stage
 
 import (
 	"errors"
-	"math"
 
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/internal/extsort"
@@ -69,6 +68,7 @@ type keptRecords struct {
 type keptRecord struct {
 	first, name []byte // names of the first member and of the kept record
 	row         uint32
+	file        uint32 // of it
 	meta        cluster.Meta
 }
 
@@ -93,17 +93,17 @@ func (k *keptRecords) choose(row uint32, r *tableRecord) error {
 	} else if !k.t.plan.keep.Prefer(row, of.row, r.meta, of.meta) {
 		return nil
 	}
-	of.name, of.row, of.meta = append(of.name[:0], r.name...), row, r.meta
+	of.name, of.row, of.file, of.meta = append(of.name[:0], r.name...), row, fileOf(r.position), r.meta
 	return nil
 }
 
 // decide emits whether a record is removed, and its similarity to the kept record.
 func (k *keptRecords) decide(row uint32, r *tableRecord) error {
 	of := k.of[k.label[row]]
-	removed, similarity := uint64(0), 1.0
-	if row != of.row {
-		removed, similarity = 1, k.similarity(int(min(row, of.row)), int(max(row, of.row)))
+	f := fate{r.position, uint64(k.size[k.label[row]]), row != of.row, 1, r.name, of.first, of.name, of.file}
+	if f.removed {
+		f.similarity = k.similarity(int(min(row, of.row)), int(max(row, of.row)))
 	}
-	payload := appendPart(appendPart(appendPart(nil, r.name), of.first), of.name)
-	return k.t.out.add(Fates, k.t.plan.TaskOf(r.position), payload, r.position, removed, math.Float64bits(similarity))
+	_, err := f.send(k.t, nil)
+	return err
 }

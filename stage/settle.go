@@ -66,8 +66,8 @@ func (p *Plan) digestWith(inputs string) (string, error) {
 
 // settleRecords settles a Join, or a Dedup of records.
 func (p *Plan) settleRecords() (err error) {
-	if p.Star || p.References > 0 || p.Listed {
-		return errors.New("stars, references and files of one document are of texts")
+	if p.Star || p.References > 0 || p.Listed || p.Tags != nil {
+		return errors.New("stars, references, tags and files of one document are of texts")
 	}
 	if err := p.Join.validate(p.Command == Dedup); err != nil {
 		return err
@@ -100,6 +100,9 @@ func (p *Plan) settleTexts() (err error) {
 	}
 	if p.References > 0 && (p.Command != Dedup || !slices.Contains(p.FirstFiles, p.References)) {
 		return errors.New("references are of Dedup only, and have tasks of their own")
+	}
+	if p.Tags != nil && (p.Command != Dedup || p.Listed) {
+		return errors.New("tags are of Dedup, and of records only")
 	}
 	p.keep, err = parseKeep(p.Keep)
 	return err

@@ -73,7 +73,7 @@ func (p *Plan) textStages() []Stage {
 			reads:  []Stream{edges, hotEdges, Cards, Copies, OwnSets, Labels, when(p.References > 0, Renames)},
 			writes: []Stream{Members, when(p.Star, StarEdges)}, run: members},
 		Stage{Name: "clusters", Tasks: p.Partitions, reads: []Stream{Members, when(p.Star, StarEdges)}, writes: []Stream{Fates, Counts}, run: clusters},
-		Stage{Name: Write, Tasks: files, reads: []Stream{Fates, Repeats, Damaged, when(p.Listed || counted != 0, Cards)}, Documents: true,
+		Stage{Name: Write, Tasks: files, reads: []Stream{Fates, Repeats, Damaged, when(p.Listed || p.Tags != nil || counted != 0, Cards)}, Documents: true,
 			writes: []Stream{RemovedText, ClustersText, Drops, when(p.Listed, KeptText), Counts, counted}, run: write},
 		Stage{Name: Publish, Tasks: 1, reads: []Stream{RemovedText, ClustersText, when(p.Listed, KeptText), Counts, counted}},
 	)

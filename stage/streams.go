@@ -39,7 +39,7 @@ const (
 	Labels              // position, smallest position of its cluster
 	StarEdges           // label, positions a and b
 	Members             // label, position, representative, bytes of the text, flags; payload: name, field and set
-	Fates               // position, 1 if removed, bits of the similarity; payload: names of document, cluster and kept document
+	Fates               // position, documents of the cluster<<1 | 1 if removed, bits of the similarity; payload: names of document, cluster and kept document, file of the latter (4 bytes)
 	Halves              // representative b, document a, bits of the similarity, 1 if a is in a crowd
 	PairsFound          // positions a < b (by containment: a inside b), bits of the similarity
 	CopyPairs           // the same, of equal documents
@@ -185,7 +185,7 @@ const (
 	CountCompared
 	CountVerified
 	CountClusters
-	CountRemoved
+	CountRemoved // or tagged
 	CountPairs
 	CountReferences
 	CountReferencesSkipped

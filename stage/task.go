@@ -37,10 +37,10 @@ type Input interface {
 	// Documents visits the wanted documents of the task, damaged ones too, by ascending position. It calls
 	// wanted once for each document, in order. Every call finds the same documents.
 	Documents(ctx context.Context, wanted func(position uint64) bool, visit func(d *Document) error) (DocumentCounts, error)
-	// Keep copies the kept documents of the task to the output, for stage write of Dedup. It calls kept
-	// once for each position, in order. For an engine it does nothing: the engine drops the documents of
-	// the stream Drops.
-	Keep(ctx context.Context, kept func(position uint64) bool) error
+	// Keep copies the kept documents of the task to the output, for stage write of Dedup, with tags unless tag is nil. It
+	// calls kept once for each position, in order, and tag for each that is kept. For an engine it does nothing: the engine
+	// drops the documents of the stream Drops.
+	Keep(ctx context.Context, kept func(position uint64) bool, tag func(position uint64) (Tag, error)) error
 }
 
 // task is one run of one task.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -68,6 +69,7 @@ func newPlanOf(command, short string) *cobra.Command {
 	if command == stage.Dedup {
 		addKeep(f, &own.keep)
 		own.clusters.add(f)
+		own.tags.add(f)
 	}
 	flags.add(f)
 	if records.addSettings(f); command == stage.Pairs {
@@ -128,7 +130,7 @@ func (own *planFlags) run(cmd *cobra.Command, command string, flags *corpusFlags
 		if own.clusters.mode.value == held {
 			return usagef("--cluster held is not for plans: take components or star, or alike dedup --records")
 		}
-		if err := own.clusters.apply(cmd, own.keep, &c); err != nil {
+		if err := errors.Join(own.clusters.apply(cmd, own.keep, &c), own.tags.apply(&c)); err != nil {
 			return err
 		}
 	}

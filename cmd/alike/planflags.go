@@ -23,6 +23,7 @@ type planFlags struct {
 	partitions                    int
 	engine                        []int
 	clusters                      clusterFlags
+	tags                          tagFlags
 }
 
 // add adds the flags of all plans.

@@ -10,6 +10,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/scratch"
+	"github.com/alike-dev/alike/internal/tagging"
 	"github.com/alike-dev/alike/stage"
 	"github.com/alike-dev/alike/vfs"
 )
@@ -126,10 +127,18 @@ func (r *reader) read(ctx context.Context, o corpus.Options, wanted func(uint64)
 	}
 	defer f.Close()
 	lines, number := int64(0), uint64(0)
+	var tags *tagging.Fields // that the records must not have
+	if r.file >= uint64(r.in.plan.References) {
+		tags = r.in.plan.tags()
+	}
 	return eachBlockOf(ctx, f, ends, func(b *corpus.Block) error {
 		var record corpus.Record
 		layout := f.Layout()
-		r.parser.Start(f, b)
+		if r.parser.Start(f, b); tags != nil {
+			if err := tags.FreeFile(f); err != nil {
+				return err
+			}
+		}
 		for r.parser.NextRaw(&record) {
 			position := r.file<<32 | number
 			if number++; number > 1<<32 {
@@ -159,6 +168,11 @@ func (r *reader) read(ctx context.Context, o corpus.Options, wanted func(uint64)
 			r.rows++
 			if !asked {
 				continue
+			}
+			if tags != nil {
+				if err := tags.FreeRecord(f, &record); err != nil {
+					return err
+				}
 			}
 			if err := visit(r.document(position, lines, &record)); err != nil {
 				return err

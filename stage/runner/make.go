@@ -17,6 +17,7 @@ import (
 	"github.com/alike-dev/alike/internal/bucketurl"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/remote"
+	"github.com/alike-dev/alike/internal/tagging"
 	"github.com/alike-dev/alike/stage"
 )
 
@@ -58,6 +59,9 @@ func Make(ctx context.Context, c dedup.Config, o PlanOptions) (*Plan, error) {
 	p.Reading.Within = c.Within
 	if o.Command == stage.Dedup {
 		p.Keep, p.Star, p.Reading.Field = kept.Keep.String(), kept.Star, kept.Keep.Field()
+		if c.Tags != nil {
+			p.Plan.Tags = &stage.Tags{Prefix: c.Tags.Prefix}
+		}
 	}
 	if err := p.Decide(); err != nil {
 		return nil, fmt.Errorf("%w: %w", dedup.ErrUsage, err)
@@ -116,6 +120,8 @@ func check(c *dedup.Config, o *PlanOptions) error {
 		return errors.New("an index grows on one machine only: leave it out")
 	case c.IDsOnly:
 		return errors.New("lists of ids in place of records are written on one machine only")
+	case c.Tags != nil && len(o.Engine) > 0:
+		return errors.New("tags are added to records of files: write the documents to some")
 	case len(o.Engine) == 0 && o.Output == "":
 		return errors.New("no place for the results: name a folder, a file or a URL")
 	}
@@ -177,6 +183,9 @@ func (p *Plan) findFiles(ctx context.Context, c dedup.Config, command string) er
 	for i, s := range sources {
 		if s.Stream {
 			return fmt.Errorf("%w: %s is a stream, which one task only could read: put it into a file", dedup.ErrUsage, s.Label())
+		}
+		if p.Plan.Tags != nil && i >= references && !tagging.Carry(s.Format) {
+			return fmt.Errorf("%w: %s has documents that are files or lines of their own, which can carry no tags: tag them on one machine", dedup.ErrUsage, s.Label())
 		}
 		p.Listed = p.Listed || s.Format == corpus.Text && command == stage.Dedup && i >= references
 		f, err := fileOf(ctx, s, c.Corpus)

@@ -14,24 +14,43 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/internal/linklist"
+	"github.com/alike-dev/alike/internal/tagging"
 	"github.com/alike-dev/alike/linkage"
 	"github.com/alike-dev/alike/stage"
 )
 
 // Keep implements stage.Input: it copies the kept records of the task's files.
-func (in *input) Keep(ctx context.Context, kept func(position uint64) bool) error {
+func (in *input) Keep(ctx context.Context, kept func(position uint64) bool, tag func(position uint64) (stage.Tag, error)) error {
 	if in.plan.Engine { // the engine drops documents itself
 		return nil
 	}
+	k := &keeper{kept: kept}
+	if tag != nil {
+		k.fields = in.plan.tags()
+		k.tag = func(position uint64) (tagging.Tag, error) {
+			t, err := tag(position)
+			if t.Duplicate && int(t.KeptFile) < len(in.plan.Files) {
+				t.In = in.plan.Files[t.KeptFile].label()
+			}
+			return t.Tag, err
+		}
+	}
 	return in.eachFile(ctx, func(file uint64, source corpus.Source, o corpus.Options) error {
-		return in.keep(ctx, source, file, o, kept)
+		return in.keep(ctx, source, file, o, k)
 	})
+}
+
+// A keeper says which records of a file are copied, and what is added to them.
+type keeper struct {
+	kept   func(position uint64) bool
+	fields *tagging.Fields // nil: nothing
+	tag    func(position uint64) (tagging.Tag, error)
 }
 
 // told ignores damage, which the first stage has reported.
 func told(*corpus.Problem) error { return nil }
 
-func (in *input) keep(ctx context.Context, source corpus.Source, file uint64, o corpus.Options, kept func(position uint64) bool) (err error) {
+func (in *input) keep(ctx context.Context, source corpus.Source, file uint64, o corpus.Options, k *keeper) (err error) {
 	if source.Format == corpus.Text { // it is listed
 		return nil
 	}
@@ -50,9 +69,9 @@ func (in *input) keep(ctx context.Context, source corpus.Source, file uint64, o 
 	defer w.Abort()
 	if source.Format == corpus.Parquet {
 		_ = f.Close() // it was opened only to see whether it can be read
-		err = corpus.CopyRows(ctx, w, source, o, corpus.RowCopy{Threads: 1}, func(row int64) bool { return kept(file<<32 | uint64(row)) })
+		err = corpus.CopyRows(ctx, w, source, o, k.rows(file), func(row int64) bool { return k.kept(file<<32 | uint64(row)) })
 	} else {
-		err = errors.Join(copyRecords(ctx, f, file, w, o, kept), f.Close())
+		err = errors.Join(copyRecords(ctx, f, file, w, o, k), f.Close())
 	}
 	if err != nil {
 		return err
@@ -60,16 +79,34 @@ func (in *input) keep(ctx context.Context, source corpus.Source, file uint64, o 
 	return w.Commit()
 }
 
-func copyRecords(ctx context.Context, f *corpus.File, file uint64, w *corpus.Writer, o corpus.Options, kept func(position uint64) bool) error {
+// rows says how the rows of a Parquet file are copied.
+func (k *keeper) rows(file uint64) corpus.RowCopy {
+	how := corpus.RowCopy{Threads: 1}
+	if k.fields != nil {
+		tags := k.fields.Rows()
+		how.Extra = func(rows []int64) ([]byte, error) {
+			return tags.File(rows, func(row int64) (tagging.Tag, error) { return k.tag(file<<32 | uint64(row)) })
+		}
+	}
+	return how
+}
+
+func copyRecords(ctx context.Context, f *corpus.File, file uint64, w *corpus.Writer, o corpus.Options, k *keeper) error {
 	parser := corpus.NewParser(o)
 	var record corpus.Record
 	number, headed := uint64(0), false
-	head := func() error { // a byte order mark is known only when a block was read
+	var tags *tagging.RecordTagger // nil: records are copied as they are
+	head := func() error {         // a byte order mark is known only when a block was read
 		if headed {
 			return nil
 		}
 		headed = true
-		_, err := w.Write(f.Header())
+		header := f.Header()
+		if k.fields != nil {
+			tags = k.fields.Records(f)
+			header = tags.Header(header)
+		}
+		_, err := w.Write(header)
 		return err
 	}
 	err := eachBlockOf(ctx, f, told, func(b *corpus.Block) error {
@@ -78,10 +115,18 @@ func copyRecords(ctx context.Context, f *corpus.File, file uint64, w *corpus.Wri
 		}
 		parser.Start(f, b)
 		for ; parser.NextRaw(&record); number++ {
-			if !kept(file<<32 | number) {
+			if !k.kept(file<<32 | number) {
 				continue
 			}
-			if _, err := w.Write(record.Raw); err != nil {
+			raw := record.Raw
+			if tags != nil {
+				t, err := k.tag(file<<32 | number)
+				if err != nil {
+					return err
+				}
+				raw = tags.Record(raw, &t)
+			}
+			if _, err := w.Write(raw); err != nil {
 				return err
 			}
 		}
@@ -92,16 +137,17 @@ func copyRecords(ctx context.Context, f *corpus.File, file uint64, w *corpus.Wri
 
 // Summary adds up the counts of all tasks. Dedup writes it to its output folder.
 type Summary struct {
-	Read          int64 `json:"read"`
-	Kept          int64 `json:"kept"`
-	Removed       int64 `json:"removed"`
-	Skipped       int64 `json:"skipped"`
-	Empty         int64 `json:"empty"`
-	Candidates    int64 `json:"candidates"` // compared
-	Verified      int64 `json:"verified"`
-	Clusters      int64 `json:"clusters"`
-	Pairs         int64 `json:"pairs,omitempty"`
-	BucketsCapped int64 `json:"buckets_capped"`
+	Read          int64  `json:"read"`
+	Kept          int64  `json:"kept"`
+	Removed       int64  `json:"removed"`
+	Tagged        *int64 `json:"tagged,omitempty"` // with tags: kept, and a near-duplicate of another one
+	Skipped       int64  `json:"skipped"`
+	Empty         int64  `json:"empty"`
+	Candidates    int64  `json:"candidates"` // compared
+	Verified      int64  `json:"verified"`
+	Clusters      int64  `json:"clusters"`
+	Pairs         int64  `json:"pairs,omitempty"`
+	BucketsCapped int64  `json:"buckets_capped"`
 	// References are the documents to compare with, ReferencesSkipped those of them that cannot be used.
 	References        int64  `json:"references,omitempty"`
 	ReferencesSkipped int64  `json:"references_skipped,omitempty"`
@@ -214,6 +260,9 @@ func (in *input) summarize(ctx context.Context) (*Summary, error) {
 		Read: n[stage.CountRead] + p.Skipped, Removed: n[stage.CountRemoved], Skipped: n[stage.CountSkipped] + p.Skipped, Empty: n[stage.CountEmpty],
 		Candidates: n[stage.CountCompared], Verified: n[stage.CountVerified], Clusters: n[stage.CountClusters], Pairs: n[stage.CountPairs],
 		References: n[stage.CountReferences], ReferencesSkipped: n[stage.CountReferencesSkipped], BucketsCapped: n[stage.CountCapped], Missed: n[stage.CountMissed], Recipe: p.Recipe, Plan: p.Digest,
+	}
+	if p.Plan.Tags != nil {
+		s.Tagged, s.Removed = new(s.Removed), 0
 	}
 	s.Kept = s.Read - s.Removed - s.Skipped
 	if err == nil && p.Join != nil && p.Join.Rule != nil {

@@ -23,6 +23,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/bucketurl"
 	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/tagging"
 	"github.com/alike-dev/alike/stage"
 )
 
@@ -59,6 +60,17 @@ func fileOf(ctx context.Context, s corpus.Source, o corpus.Options) (File, error
 		err = nil
 	}
 	return File{Path: s.Path, Name: s.Name, Size: s.Size, ModTime: s.ModTime, Version: s.Version, Ends: ends, Query: s.Query}, err
+}
+
+// label names the file for users.
+func (f *File) label() string { return corpus.Source{Path: f.Path, Query: f.Query}.Label() }
+
+// tags returns the fields that are added to kept records; nil: none.
+func (p *Plan) tags() *tagging.Fields {
+	if p.Plan.Tags == nil {
+		return nil
+	}
+	return tagging.Duplicates(p.Plan.Tags.Prefix, p.References > 0)
 }
 
 // Reading says how files are read. See corpus.Options.

@@ -3,7 +3,6 @@ package read
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -231,12 +230,17 @@ func (w *worker) readBlock(file *feed.OpenFile, b *corpus.Block) (goOn bool, err
 		w.Keep(file.Index, b)
 	}
 	w.parser.Start(file.File, b)
-	if err := w.freeColumns(file); err != nil {
-		return false, err
+	tagged := w.Tags != nil && file.Index >= w.Table.References
+	if tagged {
+		if err := w.Tags.FreeFile(file.File); err != nil {
+			return false, err
+		}
 	}
 	for w.parser.Next(&record) {
-		if err := w.freeObject(file, &record); err != nil {
-			return false, err
+		if tagged {
+			if err := w.Tags.FreeRecord(file.File, &record); err != nil {
+				return false, err
+			}
 		}
 		var made recipe.Made
 		if record.Err == nil {
@@ -261,32 +265,6 @@ func (w *worker) readBlock(file *feed.OpenFile, b *corpus.Block) (goOn bool, err
 	goOn, err = w.endPiece(&piece)
 	w.Progress.Advance(0, file.Advance())
 	return goOn, err
-}
-
-// freeColumns is an error if the file has a column with the name of a tag.
-func (w *worker) freeColumns(file *feed.OpenFile) error {
-	if w.Tags == nil || file.Index < w.Table.References {
-		return nil
-	}
-	if err := w.Tags.FreeColumns(file.Columns()); err != nil {
-		return fmt.Errorf("%s: %w", fault.Shown(w.Table.Sources[file.Index].Label()), err)
-	}
-	return nil
-}
-
-// freeObject is an error if a record of JSON has a field with the name of a tag.
-func (w *worker) freeObject(file *feed.OpenFile, record *corpus.Record) error {
-	if w.Tags == nil || record.Err != nil || file.Index < w.Table.References || w.Table.Sources[file.Index].Format != corpus.JSONL {
-		return nil
-	}
-	raw := record.Raw
-	if e := file.Encoding(); e.Wide() {
-		raw = e.Append(nil, raw)
-	}
-	if err := w.Tags.FreeObject(raw); err != nil {
-		return fmt.Errorf("%s, the record at byte %d: %w", fault.Shown(w.Table.Sources[file.Index].Label()), record.Offset, err)
-	}
-	return nil
 }
 
 // endPiece keeps what was read of a block.

@@ -18,6 +18,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/tagging"
 	"github.com/alike-dev/alike/measure"
 )
 
@@ -192,7 +193,7 @@ func (k *keptWriter) writeIDs(ctx context.Context) (err error) {
 			if i%1024 == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if !k.keeps(doc) || !k.IDsOnly && CarryTags(k.Table.Sources[k.Table.FileOf(doc)].Format) {
+			if !k.keeps(doc) || !k.IDsOnly && tagging.Carry(k.Table.Sources[k.Table.FileOf(doc)].Format) {
 				continue
 			}
 			row := []string{docs.ID(doc)}
@@ -201,7 +202,7 @@ func (k *keptWriter) writeIDs(ctx context.Context) (err error) {
 				if err != nil {
 					return err
 				}
-				for _, cell := range g.values(nil, k.tagsIn(), false) {
+				for _, cell := range k.Tags.Values(nil, &g, false) {
 					row = append(row, string(cell))
 				}
 			}

@@ -81,7 +81,7 @@ type Options struct {
 	Cut     func() func(doc uint32) ([]splice.Span, error)
 	Corpus  corpus.Options
 	IDsOnly bool                               // only the ids of kept documents are written
-	Tags    *tagging.Fields                    // if set, all documents are kept, with these fields; see NewTags
+	Tags    *tagging.Fields                    // if set, all documents are kept, with these fields; see tagging.Duplicates
 	Wanted  bitset.Set[uint32]                 // documents whose records Want gets, of files that are decoded for their copies; nil: none
 	Want    func(doc uint32, raw []byte) error // may be called by several goroutines at once
 	Space   *scratch.Space
@@ -115,7 +115,7 @@ func All(ctx context.Context, o Options, out *Folder) (n Counts, err error) {
 	has := func(what func(f corpus.Format) bool) bool {
 		return slices.ContainsFunc(k.inputs(), func(s corpus.Source) bool { return what(s.Format) })
 	}
-	if o.IDsOnly || o.Tags != nil && has(func(f corpus.Format) bool { return !CarryTags(f) }) {
+	if o.IDsOnly || o.Tags != nil && has(func(f corpus.Format) bool { return !tagging.Carry(f) }) {
 		group.Go(func() error { return k.writeIDs(ctx) })
 	}
 	if !o.IDsOnly {
@@ -216,7 +216,7 @@ func (k *keptWriter) rewrites(file int) bool {
 // copiesInPlace tells whether pieces of a file are copied as they are, each to a place that is known beforehand.
 func (k *keptWriter) copiesInPlace(file int) bool {
 	source := &k.Table.Sources[file]
-	return source.InPlace() && (k.Tags == nil || !CarryTags(source.Format)) && source.Format != corpus.Text && !k.cutsOut(file)
+	return source.InPlace() && (k.Tags == nil || !tagging.Carry(source.Format)) && source.Format != corpus.Text && !k.cutsOut(file)
 }
 
 // leaves tells whether a file is a document that stays where it is, and is only listed.

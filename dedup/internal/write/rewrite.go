@@ -8,6 +8,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/feed"
 	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/internal/tagging"
 	"github.com/alike-dev/alike/vfs"
 )
 
@@ -59,9 +60,9 @@ func (k *keptWriter) copyStream(ctx context.Context, file int, in *corpus.File, 
 		err := in.Next(&b)
 		if !headed { // a byte order mark is known only now
 			header := headerOf(in)
-			if k.Tags != nil && CarryTags(k.Table.Sources[file].Format) {
-				tags = k.recordTagger(file, next, in)
-				header = tags.header(header)
+			if k.Tags != nil && tagging.Carry(k.Table.Sources[file].Format) {
+				tags = &recordTagger{k.newTagger(next), k.Tags.Records(in)}
+				header = tags.to.Header(header)
 			}
 			if _, err := w.Write(header); err != nil {
 				return outputError(err)
