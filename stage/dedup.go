@@ -184,7 +184,12 @@ func keepRecords(t *task, fates *shelf, dropped *extsort.Sorted) (err error) {
 	if err != nil {
 		return err
 	}
-	return errors.Join(t.in.Keep(t.ctx, keeps, tags.of), tags.close())
+	if t.plan.Tags.Rows {
+		err = tags.send(t, keeps)
+	} else {
+		err = t.in.Keep(t.ctx, keeps, tags.of)
+	}
+	return errors.Join(err, tags.close())
 }
 
 // writeKeptList writes the names of kept documents that are files of their own.

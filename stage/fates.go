@@ -4,9 +4,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"strconv"
 
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/tagging"
+	"github.com/alike-dev/alike/measure"
 )
 
 // A fate is a row of Fates: what becomes of a document of a cluster of two or more.
@@ -90,4 +92,29 @@ func (g *tagger) of(position uint64) (Tag, error) {
 	}
 	name, _, err := cutPart(r.payload)
 	return Tag{Tag: tagging.Tag{Cluster: string(name), Size: 1}}, err
+}
+
+// send sends the tags of the documents that are kept.
+func (g *tagger) send(t *task, keeps func(position uint64) bool) error {
+	var line []byte
+	return t.each(Cards, func(r row) error {
+		position := r.words[0]
+		if !keeps(position) {
+			return nil
+		}
+		tag, err := g.of(position)
+		if err != nil {
+			return err
+		}
+		line = strconv.AppendUint(append(line[:0], '['), position, 10)
+		line = append(tagging.AppendJSON(append(line, ','), []byte(tag.Cluster)), ',')
+		line = strconv.AppendUint(line, tag.Size, 10)
+		if tag.Duplicate {
+			line = append(tagging.AppendJSON(append(line, ','), []byte(tag.Of)), ',')
+			line = append(measure.AppendSimilarity(line, tag.Similarity), ']')
+		} else {
+			line = append(line, ",null,null]"...)
+		}
+		return t.out.add(TagRows, t.number, line)
+	})
 }

@@ -53,7 +53,12 @@ type Plan struct {
 // Tags are the fields of tagging.Duplicates, with a prefix.
 type Tags struct {
 	Prefix string `json:"prefix,omitempty"`
+	// Rows says that tags are rows of TagRows, for an engine, in place of fields of records.
+	Rows bool `json:"rows,omitempty"`
 }
+
+// tagRows tells whether tags are rows.
+func (p *Plan) tagRows() bool { return p.Tags != nil && p.Tags.Rows }
 
 // PlanVersion is the version of the form of plans and of the results of stages.
 const PlanVersion = 9

@@ -62,6 +62,7 @@ const (
 	ClustersText        // payload: lines of clusters.csv
 	PairsText           // payload: lines of the list of pairs
 	KeptText            // payload: lines of the list of kept documents that are files of their own
+	TagRows             // payload: [position, cluster, documents of it, name of the kept document or null, similarity or null] as JSON
 	Counts              // number of a Count, amount
 	ValueCounts         // documents, removed ones and pairs of a value, to be added up; payload: the value. First rows of values are in the order of documents
 	Forests             // positions a < b; a stream for each level of the tree
@@ -142,6 +143,7 @@ var streams = [streamsEnd]streamForm{
 	ClustersText: {"clusters-text", 0, true, byOne},
 	KeptText:     {"kept-text", 0, true, byOne},
 	PairsText:    {"pairs-text", 0, true, byOne},
+	TagRows:      {"tag-rows", 0, true, byDocuments},
 	Counts:       {"counts", 2, false, byOne},
 	ValueCounts:  {"value-counts", 3, true, byOne},
 }

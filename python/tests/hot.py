@@ -52,19 +52,29 @@ def kept(file: Path, *flags: str) -> list[int]:
     return [json.loads(line)["n"] for path in (out / "kept").iterdir() for line in path.read_text().splitlines()]
 
 
+def tags(file: Path, starts: list[int], *flags: str) -> list[tuple[Any, ...]]:
+    """Return the tags of all rows, where rows without an id are named by part and row: n, and the values of the tags."""
+    out = Path(tempfile.mkdtemp(dir=file.parent)) / "out"
+    command("dedup", file, "-o", out, "--tag", "--candidates=lsh", "--quiet", *flags, status=3)  # some names are there twice
+    rows: list[tuple[Any, ...]] = [(n, None, 0, None, None) for n in range(file.read_text().count("\n"))]
+    for path in (out / "kept").iterdir():
+        for row in map(json.loads, path.read_text().splitlines()):
+            of = row["duplicate_of"] and _named(row["duplicate_of"], starts)
+            rows[row["n"]] = (row["n"], _named(row["cluster"], starts), row["cluster_size"], of, row["similarity"])
+    return rows
+
+
+def _named(name: str, starts: list[int]) -> str:
+    """Return the name of a row of the file as that of the row in a part, if it was made of its place."""
+    before, _, line = name.rpartition(":")
+    if not before:
+        return name
+    row = int(line) - 1
+    part = max(i for i, start in enumerate(starts) if start <= row)
+    return f"{part}:{row - starts[part] + 1}"
+
+
 def pairs(file: Path, starts: list[int], *flags: str) -> list[tuple[str, str, float]]:
-    """Return the pairs that the command finds, where rows without an id are named by part and row.
-
-    starts are the first rows of the parts.
-    """
-
-    def name(name: str) -> str:
-        before, _, line = name.rpartition(":")
-        if not before:
-            return name
-        row = int(line) - 1
-        part = max(i for i, start in enumerate(starts) if start <= row)
-        return f"{part}:{row - starts[part] + 1}"
-
+    """Return the pairs that the command finds, where rows without an id are named by part and row."""
     rows = csv.reader(command("pairs", file, "--candidates=lsh", "--quiet", *flags, status=3).splitlines()[1:])
-    return sorted((name(a), name(b), float(similarity)) for a, b, similarity in rows)
+    return sorted((_named(a, starts), _named(b, starts), float(similarity)) for a, b, similarity in rows)

@@ -64,6 +64,11 @@ def test_rows_and_pairs_are_those_of_the_command(cluster: Any, tmp_path: Path) -
     assert [row["n"] for row in marked] == list(range(len(rows)))
     assert [row["n"] for row in marked if row["kept"]] == hot.kept(file)
     assert found(alike_ray.pairs(data)) == hot.pairs(file, starts)
+    tagged = alike_ray.tag(data, prefix="my_").take_all()
+    assert [tuple(row[name] for name in ("n", *TAGGED)) for row in tagged] == hot.tags(file, starts)
+
+
+TAGGED = ("my_cluster", "my_cluster_size", "my_duplicate_of", "my_similarity")
 
 
 def test_links_are_those_of_the_command(cluster: Any, tmp_path: Path) -> None:

@@ -156,6 +156,19 @@ def test_the_kept_rows_and_the_mask_are_those_of_the_command_though_tasks_fail(s
     assert {"pack", "verify", "write"} <= failed(small)
 
 
+def test_the_tags_are_those_of_the_command(small: SparkSession, tmp_path: Path) -> None:
+    rows = hot.hot_corpus(30, 60, 50)
+    data, starts = frame(small, rows, 2)
+    tagged = spark.tag(data, prefix="my ", stable=True)
+    assert tagged.columns == [*data.columns, "my cluster", "my cluster_size", "my duplicate_of", "my similarity"]
+    want = hot.tags(hot.write(rows, tmp_path), starts)
+    assert sorted((row[0], *row[len(data.columns) :]) for row in tagged.collect()) == want
+    with pytest.raises(UsageError, match="already: give the tags a prefix"):
+        spark.tag(tagged, prefix="my ")
+    with pytest.raises(UsageError, match="on one machine"):
+        spark.tag(data, records=True)
+
+
 def test_the_pairs_are_those_of_the_command_and_rows_without_a_text_are_left_out(small: SparkSession, tmp_path: Path, moved: None) -> None:
     rows = hot.hot_corpus(10, 30, 40)
     want = hot.pairs(hot.write(rows, tmp_path), [0, len(rows) // 2])
@@ -247,11 +260,16 @@ def test_files_come_out_as_the_command_writes_them_though_tasks_fail(small: Spar
     rows = hot.hot_corpus(20, 40, 40)
     for part in range(3):
         hot.write(rows[part::3], folder).rename(folder / f"{part}.jsonl")
-    out = [tmp_path / name for name in ("one", "spark")]
+    out = [tmp_path / name for name in ("one", "spark", "tagged", "tagged by spark")]
     flags = ("--candidates=lsh", "--quiet", "--keep=longest")
     command("dedup", folder, "-o", out[0], *flags, status=3)  # some names are there twice
+    command("dedup", folder, "-o", out[2], "--tag", "--tag-prefix=x_", *flags, status=3)
     with pytest.warns(SkippedRecords, match=r"^skipped \d+ records?, in no result$"):
         summary = spark.dedup_files(folder, out[1], keep="longest", partitions=2, work=tmp_path / "work")
+        spark.dedup_files(folder, out[3], keep="longest", partitions=2, tag=True, tag_prefix="x_")
+    for name in ("0.jsonl", "1.jsonl", "2.jsonl"):
+        assert (out[3] / "kept" / name).read_bytes() == (out[2] / "kept" / name).read_bytes()
+    out = out[:2]
     one, other = ({path.relative_to(o): path.read_bytes() for path in o.rglob("*") if path.is_file()} for o in out)
     assert json.loads(other.pop(Path("summary.json"))) == summary
     assert {name: one[name] for name in other} == other

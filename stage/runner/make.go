@@ -60,7 +60,7 @@ func Make(ctx context.Context, c dedup.Config, o PlanOptions) (*Plan, error) {
 	if o.Command == stage.Dedup {
 		p.Keep, p.Star, p.Reading.Field = kept.Keep.String(), kept.Star, kept.Keep.Field()
 		if c.Tags != nil {
-			p.Plan.Tags = &stage.Tags{Prefix: c.Tags.Prefix}
+			p.Plan.Tags = &stage.Tags{Prefix: c.Tags.Prefix, Rows: len(o.Engine) > 0}
 		}
 	}
 	if err := p.Decide(); err != nil {
@@ -120,8 +120,6 @@ func check(c *dedup.Config, o *PlanOptions) error {
 		return errors.New("an index grows on one machine only: leave it out")
 	case c.IDsOnly:
 		return errors.New("lists of ids in place of records are written on one machine only")
-	case c.Tags != nil && len(o.Engine) > 0:
-		return errors.New("tags are added to records of files: write the documents to some")
 	case len(o.Engine) == 0 && o.Output == "":
 		return errors.New("no place for the results: name a folder, a file or a URL")
 	}

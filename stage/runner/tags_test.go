@@ -121,11 +121,6 @@ func TestWhatCannotCarryTagsIsRefusedByPlans(t *testing.T) {
 	if _, err := Make(t.Context(), c, o); !errors.Is(err, dedup.ErrUsage) || !strings.Contains(err.Error(), "can carry no tags") {
 		t.Errorf("a file that is a document: %v", err)
 	}
-	o.Engine = []int{2}
-	if _, err := Make(t.Context(), c, o); !errors.Is(err, dedup.ErrUsage) || !strings.Contains(err.Error(), "tags") {
-		t.Errorf("an engine: %v", err)
-	}
-	o.Engine = nil
 	c.Inputs = []string{taken}
 	if _, err := Make(t.Context(), c, o); err == nil || !strings.Contains(err.Error(), `"cluster", which is the name of a tag too`) {
 		t.Errorf("a record with a field of that name: %v", err)

@@ -83,6 +83,8 @@ class InputOptions(PretextOptions, total=False):
 class PassagesOptions(ReadingOptions, total=False):
     """What to cut out of texts."""
 
+    work: Path
+    fresh: bool
     timings: Path
     unit: Literal["line", "sentence", "paragraph", "substring"]
     min_tokens: int
@@ -341,6 +343,8 @@ DEFAULTS: Mapping[str, Any] = {
     "known": None,
     "changes": None,
     "entities": None,
+    "tag": False,
+    "tag_prefix": "",
     "ngram": 5,
     "tokens": "words",
     "normalize": "nfkc",
@@ -437,6 +441,7 @@ OTHER_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "DedupOptions": {"idf": None},
     "PairsOptions": {"match": "all", "idf": None},
     "DecontaminateOptions": {"threshold": 0.75},
+    "PassagesOptions": {"threshold": None, "ngram": 1},
     "EntitiesOptions": {**OF_JOINS, "id_field": None},
     "MatchOptions": {"top": 3, "id_field": None},
     "TableOptions": OF_JOINS,

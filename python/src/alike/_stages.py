@@ -32,6 +32,7 @@ Row = tuple[int, int, bytes]  # stream, partition, block
 # Names of the fields in plans, for columns of any name.
 TEXT, ID, FIELD = "text", "id", "field"
 KEPT = "kept"  # name of the column of a mask
+TAGS = ("cluster", "cluster_size", "duplicate_of", "similarity")
 SIDES = ("left", "right")
 HEADER = 48  # bytes of a block before its rows
 SAMPLE = 5000  # first rows of a table, from which the program chooses columns
@@ -75,6 +76,8 @@ class FilesDedupOptions(FilesOptions, EngineDedupOptions, total=False):
     """Flags of ``alike plan dedup`` for runs over files."""
 
     against: Path | Sequence[Path]
+    tag: bool
+    tag_prefix: str
 
 
 class EngineTableOptions(JoinOptions, total=False):
@@ -142,6 +145,24 @@ def check_mask(mask: bool, names: Sequence[Hashable]) -> None:
     """Refuse a mask if there is a column with its name."""
     if mask and KEPT in names:
         raise UsageError(f'there is a column "{KEPT}" already: rename it')
+
+
+def check_tags(prefix: str, names: Sequence[Hashable]) -> list[str]:
+    """Return the columns of tags with a prefix. Refuse them if there is one of their names."""
+    tags = [prefix + name for name in TAGS]
+    for name in tags:
+        if name in names:
+            raise UsageError(f"there is a column {name!r} already: give the tags a prefix, prefix=…")
+    return tags
+
+
+def tags(plan: Plan, rows: Iterable[Row]) -> Iterator[tuple[int, str, int, str | None, float | None]]:
+    """Yield the tags of rows: part << 32 | number of the line in the part, and the values of TAGS."""
+    for stream, _, block in rows:
+        if stream == plan.streams["tag-rows"]:
+            for payload in payloads(block):
+                position, *values = json.loads(bytes(payload))
+                yield (position, *values)
 
 
 def size(name: str, value: Size) -> int:

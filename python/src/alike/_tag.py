@@ -15,11 +15,10 @@ from ._progress import Wanted
 from ._records import of_records, sent_records
 from ._rows import Rows, choose_label
 from ._show import Summary
+from ._stages import TAGS, check_tags
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-NAMES = ("cluster", "cluster_size", "duplicate_of", "similarity")
 
 
 @overload
@@ -134,16 +133,14 @@ def tag(
     if against is not None:
         raise UsageError("against is for files here: of rows in memory, dedup(…, against=…) keeps those that are like no reference")
     rows = held(source)
-    taken = [prefix + name for name in NAMES if prefix + name in (rows.names() or ())]
-    if taken:
-        raise UsageError(f"there is a column {taken[0]!r} already: give the tags a prefix, prefix=…")
+    check_tags(prefix, rows.names() or ())
     with call.begin(in_memory=True):
         label = choose_label(rows, call.id)
         inputs = [sent_records(call, rows)] if of_records(call) else call.send({"input": rows}, by_number=True)["input"]
         folder = os.path.join(call.folder, "output")
         call.run("dedup", ["--ids-only", "--tag", f"--output={folder}"], inputs)
         tags = _read(os.path.join(folder, "kept.csv"), rows, label)
-        return rows.tagged({prefix + name: column for name, column in zip(NAMES, tags, strict=True)})
+        return rows.tagged({prefix + name: column for name, column in zip(TAGS, tags, strict=True)})
 
 
 def _read(file: str, rows: Rows, label: Hashable | None) -> tuple[list[Any], list[int], list[Any], list[float | None]]:

@@ -3,6 +3,7 @@
     from alike import ray
     kept = ray.dedup(dataset)                     # the rows without near-duplicates
     marked = ray.dedup(dataset, mask=True)        # all rows, with a column "kept"
+    tagged = ray.tag(dataset)                     # all rows, with what dedup would do with each
     found = ray.pairs(dataset, id="url")          # every pair of similar documents: a, b, similarity
     links = ray.join(products, catalogue)  # the records of two tables that belong together
 
@@ -39,6 +40,7 @@ from ._stages import (
     Settled,
     Stage,
     check_mask,
+    check_tags,
     columns,
     make_plan,
     make_record_plan,
@@ -50,6 +52,7 @@ from ._stages import (
     record_fields,
     run_task,
     settle,
+    tags,
 )
 
 if TYPE_CHECKING:
@@ -86,6 +89,30 @@ def dedup(
     results = _run(plan, [(partial(_text_columns, asked), block) for block in blocks])
     keep = ray.remote(_keep)
     return ray.data.from_arrow_refs([keep.remote(plan, asked, mask, block, drops) for block, drops in zip(blocks, results, strict=True)])
+
+
+@documented(EngineDedupOptions)
+def tag(
+    data: Dataset, *, text: str | None = None, id: str | None = None, prefix: str = "", **options: Unpack[EngineDedupOptions]
+) -> Dataset:
+    """Say of every row what dedup would do with it, and remove nothing.
+
+    Return all rows, in their order, with four more columns: cluster (the id of its first row; a row that is alone has its
+    own), cluster_size, duplicate_of (the id of the row that dedup would keep instead; None for one that it keeps) and
+    similarity to that row. Ids are strings; a row without one is named as by pairs. A row that dedup leaves out has the
+    cluster_size 0, and nothing else.
+
+    prefix stands before the names of the columns. Everything else is as for dedup.
+    """
+    columns = _Columns(data)
+    names = check_tags(prefix, columns.names())
+    _refuse_records(options, text)
+    asked = settle("dedup", EngineDedupOptions, options, columns, text, id)
+    blocks = data.to_arrow_refs()
+    plan = make_plan("dedup", max(len(blocks), 1), {**asked.plan, "tag": True})
+    results = _run(plan, [(partial(_text_columns, asked), block) for block in blocks])
+    tagged = ray.remote(_tagged)
+    return ray.data.from_arrow_refs([tagged.remote(plan, names, block, made) for block, made in zip(blocks, results, strict=True)])
 
 
 @documented(EngineOptions)
@@ -294,6 +321,18 @@ def _keep(plan: Plan, asked: Settled, mask: bool, block: pyarrow.Table, made: li
                 kept[position & 0xFFFFFFFF] = 0
     column = pyarrow.array(memoryview(kept).cast("?").tolist(), pyarrow.bool_())
     return table.append_column(KEPT, column) if mask else table.filter(column)
+
+
+def _tagged(plan: Plan, names: list[str], block: pyarrow.Table, made: list[Row]) -> pyarrow.Table:
+    """Return the rows of a block with their tags."""
+    table = _arrow(block)
+    values: list[tuple[str | None, int, str | None, float | None]] = [(None, 0, None, None)] * len(table)
+    for position, *tag in tags(plan, made):
+        values[position & 0xFFFFFFFF] = (tag[0], tag[1], tag[2], tag[3])
+    kinds = (pyarrow.string(), pyarrow.int64(), pyarrow.string(), pyarrow.float64())
+    for i, (name, kind) in enumerate(zip(names, kinds, strict=True)):
+        table = table.append_column(name, pyarrow.array([value[i] for value in values], kind))
+    return table
 
 
 def _pairs(plan: Plan, made: list[Row]) -> pyarrow.Table:

@@ -3,6 +3,7 @@
     from alike import spark
     kept = spark.dedup(frame)                     # the rows without near-duplicates
     marked = spark.dedup(frame, mask=True)        # all rows, with a column "kept"
+    tagged = spark.tag(frame)                     # all rows, with what dedup would do with each
     found = spark.pairs(frame, id="url")          # every pair of similar documents: a, b, similarity
     links = spark.join(products, catalogue)  # the records of two tables that belong together
     spark.dedup_files("s3://bucket/corpus", "s3://bucket/clean", work="s3://bucket/tmp")  # files to files, at less cost
@@ -33,7 +34,7 @@ import threading
 import uuid
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from functools import cache, reduce
+from functools import cache, partial, reduce
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -62,6 +63,7 @@ from ._stages import (
     Settled,
     Stage,
     check_mask,
+    check_tags,
     columns,
     log_report,
     make_plan,
@@ -79,6 +81,7 @@ from ._stages import (
     run_last,
     run_task,
     settle,
+    tags,
     warn_of_skipped,
 )
 
@@ -152,6 +155,45 @@ def dedup(
         return rows.join(dropped, ROW, "left_anti").where(usable).drop(ROW)
     marked = rows.join(dropped.withColumn(KEPT, F.lit(False)), ROW, "left")
     return marked.withColumn(KEPT, F.coalesce(KEPT, usable)).drop(ROW)
+
+
+@documented(EngineDedupOptions)
+def tag(
+    df: DataFrame,
+    *,
+    text: str | None = None,
+    id: str | None = None,
+    prefix: str = "",
+    stable: bool = False,
+    work: Path | None = None,
+    **options: Unpack[EngineDedupOptions],
+) -> DataFrame:
+    """Say of every row what dedup would do with it, and remove nothing.
+
+    Return all rows, with four more columns: cluster (the id of its first row; a row that is alone has its own),
+    cluster_size, duplicate_of (the id of the row that dedup would keep instead; null for one that it keeps) and
+    similarity to that row. Ids are strings; a row without one is named as by pairs. A row that dedup leaves out has the
+    cluster_size 0, and nothing else.
+
+    prefix stands before the names of the columns. Everything else is as for dedup.
+    """
+    names = check_tags(prefix, df.columns)
+    if of_records(options, text):
+        raise UsageError("records of one table are tagged on one machine, by alike.tag: leave records and field out")
+    make, documents, _ = _asked("dedup", EngineDedupOptions, options, df, text, id, {"tag": True})
+    run = _Run("dedup", [df], stable, work, again=True)
+    _, found = run.result(
+        make, documents, partial(_tags, names), lambda _: f"{ROW} long, {', '.join(map(_typed, zip(names, TAG_TYPES, strict=True)))}"
+    )
+    tagged = run.tables[0].join(found, ROW, "left").drop(ROW)
+    return tagged.withColumn(names[1], F.coalesce(_column(names[1]), F.lit(0)))
+
+
+TAG_TYPES = ("string", "long", "string", "double")
+
+
+def _typed(column: tuple[str, str]) -> str:
+    return f"{_quoted(column[0])} {column[1]}"
 
 
 @documented(EngineOptions)
@@ -258,16 +300,19 @@ def join_files(
 
 
 def _asked(
-    command: str, known: type, options: Mapping[str, Any], df: DataFrame, text: str | None, id: str | None
+    command: str, known: type, options: Mapping[str, Any], df: DataFrame, text: str | None, id: str | None, also: Mapping[str, Any] = {}
 ) -> tuple[Callable[[Sequence[int], Path | None], Plan], Callable[[Plan, int], list[Column]], Column]:
-    """Check the arguments of a call. Return functions for the plan and for the columns to pass in, and the usable rows."""
+    """Check the arguments of a call. Return functions for the plan and for the columns to pass in, and the usable rows.
+
+    also: more options of a plan of texts.
+    """
     if of_records(options, text):
         check(command, options, known)
         check_field(_Columns(df), options.get("keep"))
         sample = _sample(df, id)
         return lambda parts, work: make_record_plan(command, [sample], parts, options, work), _record_columns(df), F.lit(True)
     asked = settle(command, known, options, _Columns(df), text, id)
-    return lambda parts, work: make_plan(command, parts[0], asked.plan, work), lambda *_: _text_columns(asked), _usable(asked)
+    return lambda parts, work: make_plan(command, parts[0], {**asked.plan, **also}, work), lambda *_: _text_columns(asked), _usable(asked)
 
 
 def _record_columns(*frames: DataFrame) -> Callable[[Plan, int], list[Column]]:
@@ -723,3 +768,14 @@ def _drops(plan: Plan, rows: Iterable[Row]) -> Batches:
         if stream == plan.streams["drops"]:
             numbers = [position >> 32 << 33 | position & 0xFFFFFFFF for position in positions(block)]
             yield pyarrow.RecordBatch.from_arrays([pyarrow.array(numbers, pyarrow.int64())], [ROW])
+
+
+def _tags(names: list[str], plan: Plan, rows: Iterable[Row]) -> Batches:
+    """Yield the numbers of rows, as Spark numbers them, and their tags."""
+    import pyarrow
+
+    found = [(position >> 32 << 33 | position & 0xFFFFFFFF, *tag) for position, *tag in tags(plan, rows)]
+    if found:
+        kinds = (pyarrow.int64(), pyarrow.string(), pyarrow.int64(), pyarrow.string(), pyarrow.float64())
+        arrays = [pyarrow.array(values, kind) for values, kind in zip(zip(*found, strict=True), kinds, strict=True)]
+        yield pyarrow.RecordBatch.from_arrays(arrays, [ROW, *names])
