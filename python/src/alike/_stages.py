@@ -156,13 +156,16 @@ def check_tags(prefix: str, names: Sequence[Hashable]) -> list[str]:
     return tags
 
 
-def tags(plan: Plan, rows: Iterable[Row]) -> Iterator[tuple[int, str, int, str | None, float | None]]:
-    """Yield the tags of rows: part << 32 | number of the line in the part, and the values of TAGS."""
+Values = tuple[str | None, int, str | None, float | None]  # of TAGS
+
+
+def tags(plan: Plan, rows: Iterable[Row]) -> Iterator[tuple[int, Values]]:
+    """Yield the tags of rows: part << 32 | number of the line in the part, and the values."""
     for stream, _, block in rows:
         if stream == plan.streams["tag-rows"]:
             for payload in payloads(block):
-                position, *values = json.loads(bytes(payload))
-                yield (position, *values)
+                position, cluster, size, of, similarity = json.loads(bytes(payload))
+                yield position, (cluster, size, of, similarity)
 
 
 def size(name: str, value: Size) -> int:

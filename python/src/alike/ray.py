@@ -39,6 +39,7 @@ from ._stages import (
     Sample,
     Settled,
     Stage,
+    Values,
     check_mask,
     check_tags,
     columns,
@@ -326,9 +327,9 @@ def _keep(plan: Plan, asked: Settled, mask: bool, block: pyarrow.Table, made: li
 def _tagged(plan: Plan, names: list[str], block: pyarrow.Table, made: list[Row]) -> pyarrow.Table:
     """Return the rows of a block with their tags."""
     table = _arrow(block)
-    values: list[tuple[str | None, int, str | None, float | None]] = [(None, 0, None, None)] * len(table)
-    for position, *tag in tags(plan, made):
-        values[position & 0xFFFFFFFF] = (tag[0], tag[1], tag[2], tag[3])
+    values: list[Values] = [(None, 0, None, None)] * len(table)
+    for position, tag in tags(plan, made):
+        values[position & 0xFFFFFFFF] = tag
     kinds = (pyarrow.string(), pyarrow.int64(), pyarrow.string(), pyarrow.float64())
     for i, (name, kind) in enumerate(zip(names, kinds, strict=True)):
         table = table.append_column(name, pyarrow.array([value[i] for value in values], kind))

@@ -182,18 +182,13 @@ def tag(
         raise UsageError("records of one table are tagged on one machine, by alike.tag: leave records and field out")
     make, documents, _ = _asked("dedup", EngineDedupOptions, options, df, text, id, {"tag": True})
     run = _Run("dedup", [df], stable, work, again=True)
-    _, found = run.result(
-        make, documents, partial(_tags, names), lambda _: f"{ROW} long, {', '.join(map(_typed, zip(names, TAG_TYPES, strict=True)))}"
-    )
+    schema = ", ".join([f"{ROW} long", *(f"{_quoted(name)} {kind}" for name, kind in zip(names, TAG_TYPES, strict=True))])
+    _, found = run.result(make, documents, partial(_tags, names), lambda _: schema)
     tagged = run.tables[0].join(found, ROW, "left").drop(ROW)
     return tagged.withColumn(names[1], F.coalesce(_column(names[1]), F.lit(0)))
 
 
 TAG_TYPES = ("string", "long", "string", "double")
-
-
-def _typed(column: tuple[str, str]) -> str:
-    return f"{_quoted(column[0])} {column[1]}"
 
 
 @documented(EngineOptions)
@@ -774,7 +769,7 @@ def _tags(names: list[str], plan: Plan, rows: Iterable[Row]) -> Batches:
     """Yield the numbers of rows, as Spark numbers them, and their tags."""
     import pyarrow
 
-    found = [(position >> 32 << 33 | position & 0xFFFFFFFF, *tag) for position, *tag in tags(plan, rows)]
+    found = [(position >> 32 << 33 | position & 0xFFFFFFFF, *tag) for position, tag in tags(plan, rows)]
     if found:
         kinds = (pyarrow.int64(), pyarrow.string(), pyarrow.int64(), pyarrow.string(), pyarrow.float64())
         arrays = [pyarrow.array(values, kind) for values, kind in zip(zip(*found, strict=True), kinds, strict=True)]
