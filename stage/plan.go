@@ -57,8 +57,8 @@ type Tags struct {
 	Rows bool `json:"rows,omitempty"`
 }
 
-// tagRows tells whether tags are rows.
-func (p *Plan) tagRows() bool { return p.Tags != nil && p.Tags.Rows }
+// rows tells whether tags are rows; nil: there are none.
+func (t *Tags) rows() bool { return t != nil && t.Rows }
 
 // PlanVersion is the version of the form of plans and of the results of stages.
 const PlanVersion = 9

@@ -74,7 +74,7 @@ func (p *Plan) textStages() []Stage {
 			writes: []Stream{Members, when(p.Star, StarEdges)}, run: members},
 		Stage{Name: "clusters", Tasks: p.Partitions, reads: []Stream{Members, when(p.Star, StarEdges)}, writes: []Stream{Fates, Counts}, run: clusters},
 		Stage{Name: Write, Tasks: files, reads: []Stream{Fates, Repeats, Damaged, when(p.Listed || p.Tags != nil || counted != 0, Cards)}, Documents: true,
-			writes: []Stream{RemovedText, ClustersText, Drops, when(p.Listed, KeptText), when(p.tagRows(), TagRows), Counts, counted}, run: write},
+			writes: []Stream{RemovedText, ClustersText, Drops, when(p.Listed, KeptText), when(p.Tags.rows(), TagRows), Counts, counted}, run: write},
 		Stage{Name: Publish, Tasks: 1, reads: []Stream{RemovedText, ClustersText, when(p.Listed, KeptText), Counts, counted}},
 	)
 }
