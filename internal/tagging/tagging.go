@@ -1,5 +1,5 @@
 // Package tagging adds fields to records without touching the rest of their bytes: to objects of JSON, to rows of CSV
-// and to rows of TSV. Commands that mark duplicates instead of dropping them use it.
+// and TSV, and as columns to Parquet files (RowTagger). Commands that mark duplicates instead of dropping them use it.
 package tagging
 
 import (

@@ -5,6 +5,8 @@
 //	Read    sources → pieces with their documents, sorted
 //	Group   → of each piece that goes its document and the first one, sorted by document
 //	Place   sources → where pieces stand first
+//	Unite, GroupNear  in place of Group and Place, if similar pieces count as one: sources → the different pieces as
+//	        documents of a run of their own; what that finds → groups, with where each stands first
 //	Write   sources → kept/, without what goes; rows
 //	List    rows → found.csv
 //
