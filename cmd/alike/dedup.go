@@ -351,10 +351,7 @@ func printDedup(cmd *cobra.Command, f *inputFlags, output string, s *alike.Summa
 		return nil
 	}
 	stderr := cmd.ErrOrStderr()
-	what, n := "removed", s.Removed
-	if s.Tagged != nil {
-		what, n = "tagged as duplicates", *s.Tagged
-	}
+	n, what := removedOr(s.Removed, s.Tagged)
 	fmt.Fprintf(stderr, "%s read: %s kept, %s %s in %s, %s skipped\n", count(s.Read, "document"),
 		humanize.Comma(s.Kept), humanize.Comma(n), what, count(s.Clusters, "cluster"), humanize.Comma(s.Skipped))
 	if s.Known > 0 {
@@ -366,6 +363,14 @@ func printDedup(cmd *cobra.Command, f *inputFlags, output string, s *alike.Summa
 	fmt.Fprintf(stderr, "%s\n", describeSearch(s))
 	fmt.Fprintf(stderr, "output in %s after %s\n", fault.Shown(output), describeCost(s))
 	return nil
+}
+
+// removedOr returns the number of duplicates, and what has become of them: with tags they are kept.
+func removedOr(removed int64, tagged *int64) (n int64, what string) {
+	if tagged != nil {
+		return *tagged, "tagged as duplicates"
+	}
+	return removed, "removed"
 }
 
 // tellWithin says what was found among the values with the most documents; nothing if documents were not counted by a

@@ -94,6 +94,9 @@ func (own *planFlags) runRecords(cmd *cobra.Command, command string, records *re
 		return err
 	}
 	o := runner.PlanOptions{Command: command}
+	if own.tags.tag || own.tags.prefix != "" {
+		return usagef("records of a table are tagged on one machine: alike dedup --records --tag; leave --tag out")
+	}
 	if command == stage.Dedup {
 		var err error
 		if o.Keep, err = cluster.ParseKeep(own.keep); err != nil {

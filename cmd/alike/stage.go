@@ -197,7 +197,8 @@ func tellRun(cmd *cobra.Command, p *runner.Plan, s *runner.Summary) {
 	if s.Within != nil && s.Within.Missing() {
 		fmt.Fprintf(cmd.ErrOrStderr(), "alike: %s\n", visible(s.Within.MissingNotice().Explain(flagOf)))
 	}
-	read, found := "document", fmt.Sprintf("%s kept, %s removed in %s", humanize.Comma(s.Kept), humanize.Comma(s.Removed), count(s.Clusters, "cluster"))
+	n, what := removedOr(s.Removed, s.Tagged)
+	read, found := "document", fmt.Sprintf("%s kept, %s %s in %s", humanize.Comma(s.Kept), humanize.Comma(n), what, count(s.Clusters, "cluster"))
 	switch p.Command {
 	case stage.Pairs:
 		found = count(s.Pairs, "pair")
@@ -209,7 +210,7 @@ func tellRun(cmd *cobra.Command, p *runner.Plan, s *runner.Summary) {
 		if p.Command == stage.Pairs {
 			return count(v.Pairs, "pair")
 		}
-		return humanize.Comma(v.Removed) + " removed"
+		return humanize.Comma(v.Removed) + " " + what
 	})
 	fmt.Fprintf(cmd.ErrOrStderr(), "output in %s\n", fault.Shown(p.Output))
 	if s.Missed > 0 {
