@@ -88,6 +88,7 @@ func (e *Examiner) randomAgreement(ctx context.Context, s *model.Surroundings) e
 		s.Alike[f] = (s.Alike[f] + 0.5) / (s.Filled[f] + 1)
 		s.Filled[f] /= max(1, float64(len(pairs)))
 		s.Rarity = append(s.Rarity, rarity(e.finder.CountsOf(f)))
+		s.Worded = append(s.Worded, worded(e.finder.Tables, f))
 	}
 	return nil
 }

@@ -56,3 +56,22 @@ func rarity(counts [2][]uint32) float64 {
 	}
 	return least
 }
+
+// severalWords is the mean number of words from which values are texts of several words.
+const severalWords = 1.5
+
+// worded tells whether the distinct values of a column are texts of several words, as a rule. O(tokens).
+func worded(t *held.Tables, f int) bool {
+	if !t.Kinds[f].OfWords() {
+		return false
+	}
+	column, words := t.Numbering.Column(f), 0
+	for value := range column.Len() {
+		for _, token := range column.Tokens(uint32(value)) {
+			if !t.Numbering.IsGram(token) {
+				words++
+			}
+		}
+	}
+	return float64(words) >= severalWords*float64(column.Len())
+}

@@ -20,6 +20,10 @@ const (
 	// thing, such as the pack and the price of a drug. A column in which they are alike, and never the same, is not enough:
 	// so are titles with an error each.
 	mostNamingByOne = 0.9
+	// seldom is the agreement, more than by chance, that a minority of matches has in a column. Where copies make the fit take
+	// something larger, such as all packs of a drug, these few are the copies. In tables of copies it is 0.28 and more, or less
+	// than hardly; where it is between, it was 0.09 to 0.15, and the others were no copies.
+	hardly, seldom = 0.02, 0.25
 	// fewThere is the least share of the matches with values in a column that counts, if they are fewer than leastPairs.
 	fewThere = 0.25
 	// rarest is the most nats that a column counts. That values are rarer than one in a thousand says nothing new.
@@ -33,7 +37,10 @@ func (s *Surroundings) doubts(c *compare.Comparison, probability []float64) []in
 	var doubted bool
 	switch {
 	case c.Right == 0 && (s.Within == nil || !s.Told): // sources that were found may be anything that differs
-		doubted = left.naming > mostNaming || left.agreeing <= 1 && left.naming > mostNamingByOne
+		doubted = left.naming > mostNaming || left.worded > mostNamingByOne || left.seldom > mostNamingByOne
+		if left.agreeing <= 1 || s.Within != nil { // a track or a floor looks like a source, too
+			doubted = doubted || left.naming > mostNamingByOne
+		}
 	case s.Within != nil:
 		doubted = left.share > mostAtRandomAcross
 	default:
@@ -51,6 +58,8 @@ type left struct {
 	agreeing int     // in how many others most of them agree
 	share    float64 // of what columns could tell that is in these
 	naming   float64 // how often these would name each record of the only table
+	worded   float64 // the same by columns of words alone: a number may be a key, or a time, a title is the thing's own
+	seldom   float64 // how often columns would name each record in which a minority of matches agrees
 }
 
 // leftToChance returns what matches leave to chance. A column counts by how rare its values are, even if few records have one. In one table it counts half
@@ -70,20 +79,29 @@ func (s *Surroundings) leftToChance(c *compare.Comparison, probability []float64
 		if there[f] == 0 || there[f] < min(leastPairs, fewThere*matches) {
 			continue
 		}
-		tells, differs := min(rarest, s.Rarity[f]), 0.0
+		tells, differs, names := min(rarest, s.Rarity[f]), 0.0, min(1, s.Rarity[f]/s.Naming)
+		more := (agree[f]/there[f] - chance) / (1 - chance)
 		switch {
 		case s.closer(c, probability, f):
-		case agree[f]/there[f]-chance < noMore*(1-chance):
+		case more < noMore:
 			differs = 1
 		case c.Right == 0 && s.Within == nil && same[f] < noMore*agree[f]:
 			differs = 0.5
 		}
 		all += tells
 		of.share += differs * tells
-		of.naming += differs * min(1, s.Rarity[f]/s.Naming)
-		if differs > 0 {
+		of.naming += differs * names
+		few := c.Right == 0 && more > hardly && more < seldom
+		if few {
+			of.seldom += names
+		}
+		switch {
+		case differs > 0 || few:
 			of.columns = append(of.columns, f)
-		} else if agree[f] > 0.5*there[f] {
+			if s.Worded[f] && differs == 1 {
+				of.worded += names
+			}
+		case more > 0.5:
 			of.agreeing++
 		}
 	}

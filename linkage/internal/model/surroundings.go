@@ -12,6 +12,8 @@ type Surroundings struct {
 	Filled []float64 // of each column: the share of random pairs with values
 	// Rarity is, of each column, how rarely two records of a table that have values have the same one, in nats; +∞: none do.
 	Rarity []float64
+	// Worded tells, of each column, whether its values are texts of several words, as a rule.
+	Worded []bool
 	// Apart returns how far apart the numbers or dates of a pair in a column are, NaN if there are none; nil: that is not known.
 	Apart func(f int, p compare.Pair) float64
 	// Close are, of each column, the distance that about a tenth of random pairs have at most, and their exact share.

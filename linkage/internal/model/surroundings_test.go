@@ -84,7 +84,7 @@ func TestVersionsOfASourceAreToldFromCopies(t *testing.T) {
 // TestMatchesThatDifferInWhatTellsMostAreDoubted has pairs of one household: what tells one person from another is at chance.
 func TestMatchesThatDifferInWhatTellsMostAreDoubted(t *testing.T) {
 	const near = compare.Level(compare.Levels - 1)
-	s := &Surroundings{Alike: []float64{0.01, 0.01, 0.01, 0.5}, Rarity: []float64{9, 5, 5, 0.7}, Naming: 8}
+	s := &Surroundings{Alike: []float64{0.01, 0.01, 0.01, 0.5}, Rarity: []float64{9, 5, 5, 0.7}, Worded: make([]bool, 4), Naming: 8}
 	for _, of := range []struct {
 		levels    [4]compare.Level
 		low, high float64
@@ -123,7 +123,7 @@ func TestMatchesThatDifferInANumberAndADateOfTheirOwnAreDoubted(t *testing.T) {
 		{3, 0, 5, false},
 	} {
 		c.Right = of.right
-		s := &Surroundings{Alike: make([]float64, 6), Rarity: []float64{9, 9, 9, 9, 9, of.rarity}, Naming: 8, Close: make([][2]float64, 6)}
+		s := &Surroundings{Alike: make([]float64, 6), Rarity: []float64{9, 9, 9, 9, 9, of.rarity}, Worded: make([]bool, 6), Naming: 8, Close: make([][2]float64, 6)}
 		s.Close[5] = [2]float64{2, 0.1}
 		s.Apart = func(f int, p compare.Pair) float64 {
 			if f == 5 {
@@ -132,6 +132,45 @@ func TestMatchesThatDifferInANumberAndADateOfTheirOwnAreDoubted(t *testing.T) {
 			return math.NaN()
 		}
 		if got := s.doubts(c, []float64{1}); (got != nil) != of.want {
+			t.Errorf("%+v: doubts because of columns %v, want doubts: %v", of, got, of.want)
+		}
+	}
+}
+
+// TestOneColumnThatNamesEachRecordIsDoubtedByWhatItHolds has matches that agree in three columns, and all, some or none of
+// them in a fourth, which would name each record: the tracks of an album, all packs of a drug among copies of some.
+func TestOneColumnThatNamesEachRecordIsDoubtedByWhatItHolds(t *testing.T) {
+	const matches, same = 100, compare.Equal
+	for _, of := range []struct {
+		agreeing        int // of the matches, in the fourth column
+		worded, sourced bool
+		want            bool
+	}{
+		{0, false, false, false}, // a key, or a time
+		{0, true, false, true},   // a title
+		{0, false, true, true},   // what looks like a source may be a place in a row
+		{12, false, false, true}, // a few are copies
+		{40, false, false, false},
+		{40, true, true, false},
+		{100, true, true, false},
+	} {
+		c := &compare.Comparison{Width: 5, Pairs: make([]compare.Pair, matches), Wholes: make([]float32, matches)}
+		probability := make([]float64, matches)
+		for i := range matches {
+			fourth := compare.Level(1)
+			if i < of.agreeing {
+				fourth = same
+			}
+			c.Levels = append(c.Levels, same, same, same, fourth, 1)
+			probability[i] = 1
+		}
+		s := &Surroundings{
+			Alike: make([]float64, 4), Rarity: []float64{4, 5, 4, 9}, Worded: []bool{true, true, false, of.worded}, Naming: 8,
+		}
+		if of.sourced {
+			s.Within = c.Without()
+		}
+		if got := s.doubts(c, probability); (got != nil) != of.want {
 			t.Errorf("%+v: doubts because of columns %v, want doubts: %v", of, got, of.want)
 		}
 	}
