@@ -21,8 +21,8 @@ const (
 	// so are titles with an error each.
 	mostNamingByOne = 0.9
 	// seldom is the agreement, more than by chance, that a minority of matches has in a column. Where copies make the fit take
-	// something larger, such as all packs of a drug, these few are the copies. In tables of copies it is 0.28 and more, or less
-	// than hardly; where it is between, it was 0.09 to 0.15, and the others were no copies.
+	// something larger, such as all packs of a drug, these few are the copies: 0.09 to 0.15 there. In tables of copies it was
+	// 0.28 and more, or less than hardly; once 0.17, in a column of common values, which names few records.
 	hardly, seldom = 0.02, 0.25
 	// fewThere is the least share of the matches with values in a column that counts, if they are fewer than leastPairs.
 	fewThere = 0.25
