@@ -56,15 +56,19 @@ func Run(ctx context.Context, config Config) (summary *Summary, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, j.close(err == nil)) }()
-	end := func() error { return nil }
+	end := nothing
 	if s.Known != nil {
 		end = s.Known.End
 	}
 	return runInto(ctx, j, in, out, in.own(), &Summary{}, func(in *inputs) (*Summary, error) { return removal(ctx, j, in, out) }, end)
 }
 
+// nothing is a last step that there need not be.
+func nothing() error { return nil }
+
 // runInto prepares the output folder for the sources that are written, calls run, with streams in files, which stages and
-// publishes the output, and then end. After an error the output is discarded, unless another process can go on. One that was killed when all was staged
+// publishes the output, and then end. After an error the output is discarded, unless another process can go on. One that
+// was killed when all was staged
 // is only published; its summary was noted.
 func runInto[S any](
 	ctx context.Context, j *job, in *inputs, out *write.Folder, written []corpus.Source, noted *S, run func(*inputs) (*S, error), end func() error,

@@ -9,6 +9,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/passages"
 	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/shingle"
 	"github.com/alike-dev/alike/text"
 )
@@ -103,7 +104,6 @@ func CutPassages(ctx context.Context, config Config, o Passages) (summary *Summa
 	if o.Threshold > 0 {
 		j.space.Leave(j.Memory / 2) // to the run that compares units
 	}
-	nothing := func() error { return nil }
 	return runInto(ctx, j, in, out, write.AllWritten(in.sources), &Summary{}, func(in *inputs) (*Summary, error) {
 		s, err := cutPassages(ctx, j, in, o, out)
 		if err != nil {
@@ -129,9 +129,12 @@ func (o *Passages) settle(s *settings) error {
 	if o.Threshold > 0 && o.NGram == 0 {
 		o.NGram = 1
 	}
+	if o.Threshold != 0 {
+		if _, err := measure.NewThreshold(measure.Jaccard, o.Threshold); err != nil {
+			return fmt.Errorf("the threshold of units: %w", err)
+		}
+	}
 	switch {
-	case o.Threshold != 0 && !(o.Threshold > 0 && o.Threshold <= 1):
-		return fmt.Errorf("the threshold of units is %v: take more than 0, up to 1", o.Threshold)
 	case o.Threshold > 0 && o.Unit == UnitSubstring:
 		return errors.New("substrings are found word for word: similar units are lines, sentences or paragraphs")
 	case o.Threshold == 0 && o.NGram > 1:

@@ -72,7 +72,7 @@ func compareUnits(ctx context.Context, j *job, o Passages, units string) (like *
 		if err != nil {
 			return err
 		}
-		leaders, left := passages.NewLeaders(threshold), 0
+		left := 0
 		err = eachRemoved(j, rows, func(unit, kept uint64, similarity float64) error {
 			if similarity >= o.Threshold {
 				return to.Add(unit, kept)
@@ -83,19 +83,24 @@ func compareUnits(ctx context.Context, j *job, o Passages, units string) (like *
 		if err != nil || left == 0 {
 			return err
 		}
-		err = eachLeft(ctx, j, o, units, rows, func(_ uint64, set []uint64) error {
-			leaders.Count(set)
-			return nil
-		})
-		if err != nil {
-			return err
+		return joinLeft(ctx, j, o, units, rows, passages.NewLeaders(threshold), to)
+	})
+}
+
+// joinLeft adds the leaders of the units that are not like the first of their cluster.
+func joinLeft(ctx context.Context, j *job, o Passages, units, rows string, leaders *passages.Leaders, to *extsort.Appender) error {
+	err := eachLeft(ctx, j, o, units, rows, func(_ uint64, set []uint64) error {
+		leaders.Count(set)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return eachLeft(ctx, j, o, units, rows, func(unit uint64, set []uint64) error {
+		if leader, ok := leaders.Join(unit, set); ok {
+			return to.Add(unit, leader)
 		}
-		return eachLeft(ctx, j, o, units, rows, func(unit uint64, set []uint64) error {
-			if leader, ok := leaders.Join(unit, set); ok {
-				return to.Add(unit, leader)
-			}
-			return nil
-		})
+		return nil
 	})
 }
 

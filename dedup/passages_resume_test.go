@@ -10,74 +10,28 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/alike-dev/alike/corpus"
-	"github.com/alike-dev/alike/dedup/internal/roomtest"
-	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/vfs"
-	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 // cutting is CutPassages as a command.
 func cutting(p Passages) command {
-	return command{"passages", func(t testing.TB, ctx context.Context, on vfs.FS, c Config) (o outcome, err error) {
+	return command{"passages", func(t testing.TB, ctx context.Context, on vfs.FS, c Config) (outcome, error) {
 		t.Helper()
-		c.fs, c.Output = on, outFolder
-		c.OnSkip = func(p *corpus.Problem) { o.skipped = append(o.skipped, p.Error()) }
-		s, err := CutPassages(ctx, c, p)
-		if err != nil {
-			return o, err
-		}
-		o.counts = fmt.Sprintf("%d %+v", s.Read, *s.Passages)
-		if traced, ok := on.(*roomtest.TracedFS); ok {
-			on = traced.FS
-		}
-		o.files = roomtest.MemTree(t, on, outFolder)
-		if o.files[write.SummaryFile] == "" {
-			t.Error("no summary")
-		}
-		delete(o.files, write.SummaryFile)
-		return o, nil
+		return folderOn(t, on, c, func(c Config) (counts string, err error) {
+			s, err := CutPassages(ctx, c, p)
+			if err == nil {
+				counts = fmt.Sprintf("%d %+v", s.Read, *s.Passages)
+			}
+			return counts, err
+		})
 	}}
-}
-
-// passageRuns are ways to cut, with what a run needs to go on.
-func passageRuns(t *testing.T) (commands []command, config func(work string, threads int) Config) {
-	inputs, _ := troubleCorpus(t, 6)
-	for _, p := range []Passages{{Unit: UnitSentence, MinTokens: 3}, {Unit: UnitSubstring, MinTokens: 4}} {
-		commands = append(commands, cutting(p))
-	}
-	return commands, func(work string, threads int) Config {
-		c := Config{Inputs: []string{inputs}, Threads: threads}
-		if work != "" {
-			tiny(&c)
-			c.Work = WorkFolder{Path: work}
-		}
-		return c
-	}
 }
 
 func TestCutsThatWereKilledGoOnToTheSameResult(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 1))
-	commands, config := passageRuns(t)
-	for _, command := range commands {
-		want := command.undisturbed(t, config("", 1))
-		writes := command.writes(t, config(workFolder, 1))
-		for _, n := range places(rng, writes, 20) {
-			on, _ := command.stop(t, config(workFolder, 1+n%2), vfstest.NewMem(), n, nil, want)
-			command.goesOn(t, config(workFolder, 2), on, want)
-			if t.Failed() {
-				t.Fatalf("killed before write %d of %d", n, writes)
-			}
-		}
-		for i, n := range places(rng, writes, 10) {
-			cfg := vfstest.CrashCloneCfg{UnsyncedDataPercent: []int{0, 25, 75, 100}[i%4], RNG: rng}
-			crash := func(on *vfstest.Mem) *vfstest.Mem { return on.CrashClone(cfg) }
-			on, _ := command.stop(t, config(workFolder, 1+n%2), vfstest.NewCrashable(), n, crash, want)
-			command.goesOn(t, config(workFolder, 2), on, want)
-			if t.Failed() {
-				t.Fatalf("power lost before write %d of %d", n, writes)
-			}
-		}
+	inputs, _ := troubleCorpus(t, 6)
+	for _, p := range []Passages{{Unit: UnitSentence, MinTokens: 3}, {Unit: UnitSubstring, MinTokens: 4}} {
+		cutting(p).survives(t, rng, Config{Inputs: []string{inputs}}, 30)
 	}
 }
 

@@ -151,6 +151,32 @@ func (c command) writes(t *testing.T, config Config) (n int) {
 	return n
 }
 
+// survives stops a command before some of its writes, a third of the times by a loss of power, and checks that it goes on
+// to the same result.
+func (c command) survives(t *testing.T, rng *rand.Rand, config Config, some int) {
+	t.Helper()
+	want := c.undisturbed(t, config)
+	resumable := func(threads int) Config {
+		c := config
+		tiny(&c)
+		c.Work, c.Threads = WorkFolder{Path: workFolder}, threads
+		return c
+	}
+	writes := c.writes(t, resumable(1))
+	for i, n := range places(rng, writes, some) {
+		fs, crash := vfstest.NewMem(), (func(on *vfstest.Mem) *vfstest.Mem)(nil)
+		if i%3 == 0 {
+			cfg := vfstest.CrashCloneCfg{UnsyncedDataPercent: []int{0, 25, 75, 100}[i%4], RNG: rng}
+			fs, crash = vfstest.NewCrashable(), func(on *vfstest.Mem) *vfstest.Mem { return on.CrashClone(cfg) }
+		}
+		on, _ := c.stop(t, resumable(1+n%2), fs, n, crash, want)
+		c.goesOn(t, resumable(2), on, want)
+		if t.Failed() {
+			t.Fatalf("%s, stopped before write %d of %d", c.name, n, writes)
+		}
+	}
+}
+
 func TestKilledAtAnyWriteTheSameRunGoesOnToTheSameResult(t *testing.T) {
 	inputs, references := troubleCorpus(t, 2)
 	rng := rand.New(rand.NewPCG(10, 1))

@@ -114,7 +114,7 @@ func Screen(ctx context.Context, config Config, o Screening) (summary *ScreenSum
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, j.close(err == nil)) }()
-	return runInto(ctx, j, in, out, o.written(in.own()), &ScreenSummary{}, func(in *inputs) (*ScreenSummary, error) { return screen(ctx, j, in, &o, out) }, func() error { return nil })
+	return runInto(ctx, j, in, out, o.written(in.own()), &ScreenSummary{}, func(in *inputs) (*ScreenSummary, error) { return screen(ctx, j, in, &o, out) }, nothing)
 }
 
 // screen finds what there is in the documents and writes the output. If rows cannot be copied, it does this once more.
@@ -160,7 +160,7 @@ func screen(ctx context.Context, j *job, in *inputs, o *Screening, out *write.Fo
 			return nil, err
 		}
 	}
-	return w.summary, publish(ctx, j, out, o.written(own.sources), w.summary, page, func() error { return nil })
+	return w.summary, publish(ctx, j, out, o.written(own.sources), w.summary, page, nothing)
 }
 
 // written returns the sources as those that are written: for cuts also those that are documents of their own.

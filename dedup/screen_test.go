@@ -12,10 +12,7 @@ import (
 	"testing"
 
 	"github.com/alike-dev/alike/corpus"
-	"github.com/alike-dev/alike/dedup/internal/roomtest"
-	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/vfs"
-	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 // wordScreener finds a word in texts.
@@ -57,55 +54,27 @@ func (s wordScreener) NewJudge() func(note []byte) ([]Found, error) {
 
 // screening is Screen as a command.
 func screening(s Screening) command {
-	return command{"screen", func(t testing.TB, ctx context.Context, on vfs.FS, c Config) (o outcome, err error) {
+	return command{"screen", func(t testing.TB, ctx context.Context, on vfs.FS, c Config) (outcome, error) {
 		t.Helper()
-		c.fs, c.Output = on, outFolder
-		c.OnSkip = func(p *corpus.Problem) { o.skipped = append(o.skipped, p.Error()) }
-		summary, err := Screen(ctx, c, s)
-		if err != nil {
-			return o, err
-		}
-		o.counts = fmt.Sprint(summary.Read, summary.Kept, summary.Removed, summary.Cut, summary.Skipped, summary.Found, summary.Documents)
-		if traced, ok := on.(*roomtest.TracedFS); ok {
-			on = traced.FS
-		}
-		o.files = roomtest.MemTree(t, on, outFolder)
-		delete(o.files, write.SummaryFile)
-		return o, nil
+		return folderOn(t, on, c, func(c Config) (string, error) {
+			summary, err := Screen(ctx, c, s)
+			if err != nil {
+				return "", err
+			}
+			if summary.Found == 0 {
+				t.Error("nothing is found")
+			}
+			return fmt.Sprint(summary.Read, summary.Kept, summary.Removed, summary.Cut, summary.Skipped, summary.Found, summary.Documents), nil
+		})
 	}}
 }
 
 func TestScreeningsThatWereKilledGoOnToTheSameResult(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 1))
 	inputs, references := troubleCorpus(t, 8)
-	config := func(work string, threads int) Config {
-		c := Config{Inputs: []string{inputs}, Beside: Against{references}, Threads: threads}
-		if work != "" {
-			tiny(&c)
-			c.Work = WorkFolder{Path: work}
-		}
-		return c
-	}
 	for _, s := range []Screening{{}, {Cut: true}, {FoundOnly: true}} {
 		s.Screener = wordScreener{"12"}
-		command := screening(s)
-		want := command.undisturbed(t, config("", 1))
-		if strings.HasSuffix(want.counts, " 0 0") {
-			t.Fatal("nothing is found")
-		}
-		writes := command.writes(t, config(workFolder, 1))
-		for i, n := range places(rng, writes, 20) {
-			fs, crash := vfstest.NewMem(), (func(on *vfstest.Mem) *vfstest.Mem)(nil)
-			if i%3 == 0 {
-				cfg := vfstest.CrashCloneCfg{UnsyncedDataPercent: []int{0, 25, 75, 100}[i%4], RNG: rng}
-				fs, crash = vfstest.NewCrashable(), func(on *vfstest.Mem) *vfstest.Mem { return on.CrashClone(cfg) }
-			}
-			on, _ := command.stop(t, config(workFolder, 1+n%2), fs, n, crash, want)
-			command.goesOn(t, config(workFolder, 2), on, want)
-			if t.Failed() {
-				t.Fatalf("%+v killed before write %d of %d", s, n, writes)
-			}
-		}
+		screening(s).survives(t, rng, Config{Inputs: []string{inputs}, Beside: Against{references}}, 20)
 	}
 }
 

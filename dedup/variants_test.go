@@ -353,16 +353,26 @@ const (
 // dedupOn runs Run on a file system and returns what came of it.
 func dedupOn(t testing.TB, ctx context.Context, on vfs.FS, c Config) (o outcome, err error) {
 	t.Helper()
+	return folderOn(t, on, c, func(c Config) (counts string, err error) {
+		s, err := Run(ctx, c)
+		if err == nil {
+			counts = countsOf(s)
+		}
+		return counts, err
+	})
+}
+
+// folderOn runs a command that fills the output folder on a file system, and returns what came of it.
+func folderOn(t testing.TB, on vfs.FS, c Config, run func(c Config) (counts string, err error)) (o outcome, err error) {
+	t.Helper()
 	c.fs, c.Output = on, outFolder
 	c.OnSkip = func(p *corpus.Problem) { o.skipped = append(o.skipped, p.Error()) }
 	c.OnNotice = func(notice Notice) {
 		o.untidy = o.untidy || strings.Contains(notice.String(), "the work folder is not empty")
 	}
-	s, err := Run(ctx, c)
-	if err != nil {
+	if o.counts, err = run(c); err != nil {
 		return o, err
 	}
-	o.counts = countsOf(s)
 	if traced, ok := on.(*roomtest.TracedFS); ok {
 		on = traced.FS
 	}

@@ -213,9 +213,6 @@ func writeKeptList(t *task, dropped *extsort.Sorted) error {
 // isRemoved is the value of a dropped document that is removed, or would be without tags; of one that is skipped it is 0.
 const isRemoved = 1
 
-// tagged tells whether a dropped document with a value is kept, with tags.
-func (t *Tags) tagged(how uint64) bool { return t != nil && how == isRemoved }
-
 // writeLists writes the lines of removed.csv and clusters.csv, and adds the removed documents to a sorter.
 func writeLists(t *task, fates *shelf, to *extsort.Appender) error {
 	removed, all := t.text(RemovedText), t.text(ClustersText)

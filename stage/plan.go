@@ -57,6 +57,9 @@ type Tags struct {
 	Rows bool `json:"rows,omitempty"`
 }
 
+// tagged tells whether a dropped document with a value (isRemoved) is kept, with tags; nil: there are none.
+func (t *Tags) tagged(how uint64) bool { return t != nil && how == isRemoved }
+
 // rows tells whether tags are rows; nil: there are none.
 func (t *Tags) rows() bool { return t != nil && t.Rows }
 

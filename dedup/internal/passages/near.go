@@ -89,18 +89,11 @@ func addFirsts(pieces *extsort.Sorted, to *extsort.Appender) error {
 // appendUnits is the look of Unite. An entry has a unit's key and, as in Distinct, its place; the bytes are the texts as JSON,
 // each with a line feed.
 func appendUnits(c *Cutter, r *corpus.Record, asked []extsort.Entry, out *found) {
-	want := make(map[uint64]bool, len(asked))
-	for _, e := range asked {
-		want[e.Value] = true
-	}
 	inFile := placesOf(r)
-	for _, p := range c.Pieces(r.Text) {
-		if want[p.Key] {
-			delete(want, p.Key)
-			place := uint64(uint32(asked[0].Key)) | uint64(inFile(p.Start))<<32
-			out.entries = append(out.entries, extsort.Entry{Key: p.Key, Value: place})
-			out.bytes = append(tagging.AppendJSON(out.bytes, r.Text[p.Start:p.End]), '\n')
-		}
+	for p := range c.firsts(r.Text, asked) {
+		place := uint64(uint32(asked[0].Key)) | uint64(inFile(p.Start))<<32
+		out.entries = append(out.entries, extsort.Entry{Key: p.Key, Value: place})
+		out.bytes = append(tagging.AppendJSON(out.bytes, r.Text[p.Start:p.End]), '\n')
 	}
 }
 

@@ -3,6 +3,7 @@ package passages
 import (
 	"context"
 	"errors"
+	"iter"
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/inorder"
@@ -140,6 +141,24 @@ func (w *looking) work(d *Documents, b *inorder.Block, a *asked, f look) error {
 	return nil
 }
 
+// firsts returns the first piece of a text with each of the keys that are asked for, in order.
+func (c *Cutter) firsts(text []byte, asked []extsort.Entry) iter.Seq[Piece] {
+	want := make(map[uint64]bool, len(asked))
+	for _, e := range asked {
+		want[e.Value] = true
+	}
+	return func(yield func(Piece) bool) {
+		for _, p := range c.Pieces(text) {
+			if !want[p.Key] {
+				continue
+			}
+			if delete(want, p.Key); !yield(p) {
+				return
+			}
+		}
+	}
+}
+
 // Place finds where the pieces that go stand first, and completes the groups. It releases gone.
 func Place(ctx context.Context, j *Job, d *Documents, g *Groups, gone *extsort.Sorted) (err error) {
 	defer func() { err = errors.Join(err, j.Space.Release(gone)) }()
@@ -150,20 +169,13 @@ func Place(ctx context.Context, j *Job, d *Documents, g *Groups, gone *extsort.S
 	wanted := &asked{reader: g.wanted.Reader()}
 	found, err := j.Space.Sorted(ctx, j.Space.Sorting("found", 8, 0), func(to *extsort.Appender) error {
 		return visit(ctx, j, d, wanted, func(c *Cutter, r *corpus.Record, entries []extsort.Entry, out *found) {
-			want := make(map[uint64]bool, len(entries))
-			for _, e := range entries {
-				want[e.Value] = true
-			}
 			inFile := placesOf(r)
-			for _, p := range c.Pieces(r.Text) {
-				if want[p.Key] {
-					delete(want, p.Key)
-					at := p.First
-					if j.Cut.Unit != Substring {
-						at = inFile(p.Start)
-					}
-					out.entries = append(out.entries, extsort.Entry{Key: p.Key, Value: uint64(at)})
+			for p := range c.firsts(r.Text, entries) {
+				at := p.First
+				if j.Cut.Unit != Substring {
+					at = inFile(p.Start)
 				}
+				out.entries = append(out.entries, extsort.Entry{Key: p.Key, Value: uint64(at)})
 			}
 		}, addTo(to))
 	})

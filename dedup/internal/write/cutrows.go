@@ -3,11 +3,9 @@ package write
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/alike-dev/alike/corpus"
-	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/internal/splice"
 )
 
@@ -34,24 +32,23 @@ type rowTexts struct {
 	begun  bool  // a block was read
 	rows   int64 // before the block
 	record corpus.Record
-	lines  *doctable.Cursor
-	doc    uint32 // the next one
+	docs   *rowDocs
 	spans  func(doc uint32) ([]splice.Span, error)
 	out    []byte
 }
 
-// newRowTexts returns the texts of a source whose documents begin with first. The caller closes it.
-func (k *keptWriter) newRowTexts(ctx context.Context, source corpus.Source, first uint32) (*rowTexts, error) {
-	file, err := corpus.Open(ctx, source, k.Corpus)
+// newRowTexts returns the texts of a file. The caller closes it.
+func (k *keptWriter) newRowTexts(ctx context.Context, file int) (*rowTexts, error) {
+	in, err := corpus.Open(ctx, k.Table.Sources[file], k.Corpus)
 	if err != nil {
 		return nil, err
 	}
-	return &rowTexts{k: k, file: file, parser: corpus.NewParser(k.Corpus), lines: k.Table.Scanner(), doc: first, spans: k.Cut()}, nil
+	return &rowTexts{k: k, file: in, parser: corpus.NewParser(k.Corpus), docs: k.newRowDocs(file), spans: k.Cut()}, nil
 }
 
 func (r *rowTexts) close() error {
 	r.block.Release()
-	return errors.Join(r.file.Close(), r.lines.Err)
+	return errors.Join(r.file.Close(), r.docs.Err)
 }
 
 // text returns the text of a row of a document, which is behind that of the call before. It is valid until the next call.
@@ -59,16 +56,11 @@ func (r *rowTexts) text(row int64) ([]byte, error) {
 	if err := r.seek(row); err != nil {
 		return nil, err
 	}
-	for r.lines.Line(r.doc)-1 < row && r.lines.Err == nil {
-		r.doc++
+	doc, err := r.docs.of(row)
+	if err != nil || !r.k.Cuts.Has(doc) {
+		return r.record.Text, err
 	}
-	if r.lines.Err != nil || r.lines.Line(r.doc)-1 != row {
-		return nil, fmt.Errorf("row %d is no document: %w", row, r.lines.Err)
-	}
-	if !r.k.Cuts.Has(r.doc) {
-		return r.record.Text, nil
-	}
-	spans, err := r.spans(r.doc)
+	spans, err := r.spans(doc)
 	if err != nil {
 		return nil, err
 	}

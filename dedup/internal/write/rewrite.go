@@ -127,21 +127,19 @@ func (k *keptWriter) copyRows(ctx context.Context, file int, path string) (err e
 		return err
 	}
 	defer k.room.giveBack(how.PageMemory)
-	doc, end := k.Table.DocsOfFile(file)
-	if doc == end { // perhaps none of its columns is the text: then it has no output
+	first, end := k.Table.DocsOfFile(file)
+	if first == end { // perhaps none of its columns is the text: then it has no output
 		in, err := corpus.Open(ctx, source, k.Corpus)
 		if err != nil {
-			return unlessEmpty(doc, end, err)
+			return unlessEmpty(first, end, err)
 		}
 		_ = in.Close() // only read
 	}
-	c := k.Table.Scanner()
+	c := k.newRowDocs(file)
 	items, bytes := int64(0), int64(0)
 	keep := func(row int64) bool {
-		for doc < end && c.Line(doc)-1 < row {
-			doc++
-		}
-		if doc == end || c.Line(doc)-1 > row || !k.keeps(doc) {
+		doc, ok := c.find(row)
+		if !ok || !k.keeps(doc) {
 			return false // not a document, or a removed one
 		}
 		items++
@@ -149,12 +147,12 @@ func (k *keptWriter) copyRows(ctx context.Context, file int, path string) (err e
 		return c.Err == nil
 	}
 	if k.Tags != nil {
-		tags := k.newRowTagger(doc, end)
+		tags := k.newRowTagger(file)
 		defer func() { err = errors.Join(err, tags.close()) }()
 		how.Extra = tags.rows
 	}
-	if first, end := k.Table.DocsOfFile(file); k.cutsSome(first, end) {
-		texts, err := k.newRowTexts(ctx, source, first)
+	if k.cutsSome(first, end) {
+		texts, err := k.newRowTexts(ctx, file)
 		if err != nil {
 			return err
 		}

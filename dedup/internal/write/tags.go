@@ -2,7 +2,6 @@ package write
 
 import (
 	"errors"
-	"fmt"
 	"math"
 
 	"github.com/alike-dev/alike/dedup/internal/doctable"
@@ -70,26 +69,23 @@ func (r *recordTagger) record(doc uint32, raw []byte) ([]byte, error) {
 // rowTagger makes the columns of tags for a Parquet file.
 type rowTagger struct {
 	*tagger
-	to    *tagging.RowTagger
-	lines *doctable.Cursor
-	doc   uint32 // the next one
-	end   uint32
+	to   *tagging.RowTagger
+	docs *rowDocs
 }
 
-// newRowTagger returns the tagger of the documents from first to end. The caller closes it.
-func (k *keptWriter) newRowTagger(first, end uint32) *rowTagger {
-	return &rowTagger{tagger: k.newTagger(first), to: k.Tags.Rows(), lines: k.Table.Scanner(), doc: first, end: end}
+// newRowTagger returns the tagger of a file. The caller closes it.
+func (k *keptWriter) newRowTagger(file int) *rowTagger {
+	docs := k.newRowDocs(file)
+	return &rowTagger{tagger: k.newTagger(docs.doc), to: k.Tags.Rows(), docs: docs}
 }
 
 // rows returns a Parquet file with the tags of rows, which are kept documents of the file, ascending from call to call.
 func (r *rowTagger) rows(rows []int64) ([]byte, error) {
 	return r.to.File(rows, func(row int64) (tagging.Tag, error) {
-		for r.doc < r.end && r.lines.Line(r.doc)-1 < row {
-			r.doc++
+		doc, err := r.docs.of(row)
+		if err != nil {
+			return tagging.Tag{}, err
 		}
-		if r.doc == r.end || r.lines.Err != nil || r.lines.Line(r.doc)-1 != row {
-			return tagging.Tag{}, fmt.Errorf("row %d is no document: %w", row, r.lines.Err)
-		}
-		return r.of(r.doc)
+		return r.of(doc)
 	})
 }
