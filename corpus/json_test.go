@@ -3,10 +3,15 @@ package corpus
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/alike-dev/alike/corpus/internal/jsonline"
 )
 
 // parseLine parses one line of a format.
@@ -139,26 +144,30 @@ func TestAFieldWithDotsIsFoundInObjects(t *testing.T) {
 	}
 }
 
+var (
+	nestedKey  = rapid.SampledFrom([]string{"a", "b", "a.b", "b.a", "a.b.a"})
+	nestedLeaf = rapid.SampledFrom([]any{"", "x", "\n", 1.0, true, nil})
+)
+
+// nestedRecord draws an object with objects in it, down to a depth.
+func nestedRecord(depth int) *rapid.Generator[any] {
+	return rapid.Custom(func(t *rapid.T) any {
+		o := map[string]any{}
+		for range rapid.IntRange(0, 4).Draw(t, "fields") {
+			if depth > 0 && rapid.Bool().Draw(t, "deeper") {
+				o[nestedKey.Draw(t, "key")] = nestedRecord(depth-1).Draw(t, "object")
+			} else {
+				o[nestedKey.Draw(t, "key")] = nestedLeaf.Draw(t, "value")
+			}
+		}
+		return o
+	})
+}
+
 // A field that is found in an object is the one that encoding/json finds there.
 func TestAFieldWithDotsIsTheOneOfAGeneralParser(t *testing.T) {
-	key := rapid.SampledFrom([]string{"a", "b", "a.b", "b.a", "a.b.a"})
-	leaf := rapid.SampledFrom([]any{"", "x", "\n", 1.0, true, nil})
-	var object func(depth int) *rapid.Generator[any]
-	object = func(depth int) *rapid.Generator[any] {
-		return rapid.Custom(func(t *rapid.T) any {
-			o := map[string]any{}
-			for range rapid.IntRange(0, 4).Draw(t, "fields") {
-				if value := leaf; depth > 0 && rapid.Bool().Draw(t, "deeper") {
-					o[key.Draw(t, "key")] = object(depth-1).Draw(t, "object")
-				} else {
-					o[key.Draw(t, "key")] = value.Draw(t, "value")
-				}
-			}
-			return o
-		})
-	}
 	rapid.Check(t, func(t *rapid.T) {
-		o, name := object(3).Draw(t, "record"), key.Draw(t, "name")
+		o, name := nestedRecord(3).Draw(t, "record"), nestedKey.Draw(t, "name")
 		line, err := json.Marshal(o)
 		if err != nil {
 			t.Fatal(err)
@@ -184,6 +193,54 @@ func lookUp(o any, name string) any {
 		return lookUp(fields[outer], rest)
 	}
 	return nil
+}
+
+// Columns names every value in a record that is no object, and each under a name by which it is found.
+func TestEveryNestedValueHasAName(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		o := nestedRecord(3).Draw(t, "record").(map[string]any)
+		line, err := json.Marshal(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := fieldNames{json: &jsonline.Scanner{}}
+		all.see(line)
+		names := all.names()
+		for i, name := range names {
+			if slices.Contains(names[:i], name) {
+				t.Fatalf("%s: %q is named twice", line, name)
+			}
+		}
+		var visit func(fields map[string]any, path string)
+		visit = func(fields map[string]any, path string) {
+			for key, v := range fields {
+				inner, is := v.(map[string]any)
+				switch name := path + key; {
+				case is && len(inner) > 0 && !strings.Contains(key, "."):
+					visit(inner, name+".")
+				case is && len(inner) == 0 && path != "", !is && v == nil:
+				case !slices.Contains(names, name):
+					t.Fatalf("%s: %q is not among %q", line, name, names)
+				case path == "" && !reflect.DeepEqual(lookUp(o, name), v):
+					t.Fatalf("%s: %q is not the literal field", line, name)
+				}
+			}
+		}
+		visit(o, "")
+	})
+}
+
+func TestAnObjectWithManyNamesIsOneColumn(t *testing.T) {
+	all := fieldNames{json: &jsonline.Scanner{}}
+	for n := range mostNested + 1 {
+		all.see(fmt.Appendf(nil, `{"counts":{"%d":1},"meta":{"lang":"de"},"meta":{"at":[{"x":1}]},"none":{},"null":null}`, n))
+	}
+	all.see([]byte(`{"deep":` + strings.Repeat(`{"a":`, deepest+1) + `1` + strings.Repeat(`}`, deepest+1) + `,"some":"text"}`))
+	all.see([]byte(`{"some":{"of":1},"none":{"of":1}}`))
+	want := []string{"counts", "meta.lang", "meta.at", "none.of", "null", "deep" + strings.Repeat(".a", deepest), "some", "some.of"}
+	if got := all.names(); !slices.Equal(got, want) {
+		t.Errorf("names %q, want %q", got, want)
+	}
 }
 
 // checkJSON holds one line to encoding/json.

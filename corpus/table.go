@@ -11,8 +11,9 @@ import (
 
 // Columns returns the names of the columns of a table, in its order, without repeats: those
 // of the header of csv and tsv, for Parquet the columns with one value a row, and for jsonl
-// the fields of the records in the first block, in order of appearance. Other formats have
-// none. It opens the source; of a stream the beginning is lost. The errors are those of Open
+// the fields of the records in the first block, in order of appearance. In place of an object
+// are the fields in it, as meta.lang, unless they are more than 100: then it is no record, but
+// a map whose names are data. Other formats have none. It opens the source; of a stream the beginning is lost. The errors are those of Open
 // and File.Next.
 func Columns(ctx context.Context, s Source, o Options) (names []string, err error) {
 	o.NoText, o.IDField, o.Fields = true, NoID, nil
@@ -50,10 +51,12 @@ func fieldsOfFirst(f *File, add func([]string)) error {
 	}
 	p := NewParser(f.o)
 	p.Start(f, &b)
+	all := fieldNames{json: &p.json}
 	for r := (Record{}); p.Next(&r); {
 		if r.Err == nil {
-			add(p.json.Keys(bytes.TrimPrefix(lines.WithoutEnd(p.inUTF8(r.Raw)), lines.ByteOrderMark)))
+			all.see(bytes.TrimPrefix(lines.WithoutEnd(p.inUTF8(r.Raw)), lines.ByteOrderMark))
 		}
 	}
+	add(all.names())
 	return nil
 }

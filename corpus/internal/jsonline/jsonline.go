@@ -231,19 +231,27 @@ func (j *Scanner) scalar(s []byte, i int) (Kind, int, bool) {
 	return KindNone, i, j.fail(i, "expected a value")
 }
 
-// Keys returns the names in an object that Object has accepted.
-func (j *Scanner) Keys(s []byte) (names []string) {
-	j.to = 0
+// Each calls visit for the fields of an object that Object has accepted. The name is valid during the call, and the value
+// is as it stands there. visit may use the Scanner.
+func (j *Scanner) Each(s []byte, visit func(name, value []byte)) {
 	i := skipSpace(s, skipSpace(s, 0)+1)
 	for s[i] == '"' {
+		j.to = 0 // the marks may be of another object
 		key, next, _ := j.text(s, i, &j.key, "")
-		names = append(names, string(key))
 		i = skipSpace(s, skipSpace(s, next)+1)
+		from := i
 		i, _ = j.value(s, i, nil)
+		value := s[from:i]
 		if i = skipSpace(s, i); s[i] == ',' {
 			i = skipSpace(s, i+1)
 		}
+		visit(key, value)
 	}
+}
+
+// Keys returns the names in an object that Object has accepted.
+func (j *Scanner) Keys(s []byte) (names []string) {
+	j.Each(s, func(name, _ []byte) { names = append(names, string(name)) })
 	return names
 }
 
