@@ -155,6 +155,15 @@ func (p *printer) terminal() *os.File {
 	return nil
 }
 
+// sizeOf returns how many columns and lines a terminal has.
+func sizeOf(terminal *os.File) (width, height int) {
+	width, height, err := term.GetSize(int(terminal.Fd()))
+	if err != nil || width <= 0 || height <= 0 { // such as a serial line
+		return 80, 24
+	}
+	return width, height
+}
+
 // visibleJSON returns JSON with the same value in which strings show no character that visible
 // would escape.
 func visibleJSON(data []byte) []byte {

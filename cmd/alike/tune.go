@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/guptarohit/asciigraph"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -160,8 +159,6 @@ func printTuning(w io.Writer, t *alike.Tuning) {
 		fmt.Fprintf(w, "  %.2f      %.6f\n", p.Similarity, p.Probability)
 		plot[i] = p.Probability
 	}
-	fmt.Fprintf(w, "\n%s\n", asciigraph.Plot(plot,
-		asciigraph.Height(12), asciigraph.Width(61), asciigraph.LowerBound(0), asciigraph.UpperBound(1),
-		asciigraph.XAxisRange(0, 1), asciigraph.XAxisTickCount(6),
-		asciigraph.Caption("probability of becoming a candidate, by similarity")))
+	fmt.Fprintln(w)
+	printCurve(w, plot)
 }

@@ -14,8 +14,6 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
-	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/decor"
 
 	"github.com/alike-dev/alike"
 )
@@ -45,7 +43,7 @@ type event struct {
 // known, otherwise a line now and then. It is the run's dedup.Progress.
 type watch struct {
 	out   io.Writer
-	bars  *mpb.Progress // nil: lines
+	bars  *bars         // nil: lines
 	json  bool          // lines are events
 	lines sync.Mutex    // events are written from several goroutines
 	stop  chan struct{} // ends the lines
@@ -59,10 +57,10 @@ type watch struct {
 // them.
 type stageState struct {
 	name  string
-	total int64    // bytes; 0: unknown
-	bar   *mpb.Bar // nil: not on a terminal
+	total int64 // bytes; 0: unknown
 	items atomic.Int64
 	bytes atomic.Int64
+	ended atomic.Bool // whole, as far as is known: it may go on
 
 	mu    sync.Mutex
 	began time.Time     // of the current part; zero between parts
@@ -92,8 +90,8 @@ func (f *inputFlags) follow(cmd *cobra.Command, c *alike.Config) func(error) err
 	switch {
 	case f.progress.value == progressJSON:
 		w = watchEvents(cmd.ErrOrStderr(), eventInterval)
-	case ok && screen.terminal() != nil:
-		w = watchTerminal(screen.terminal()) // bars move the cursor
+	case ok && screen.terminal() != nil && obeysEscapes(screen.terminal()):
+		w = watchTerminal(screen.terminal(), func() (width, height int) { return sizeOf(screen.terminal()) })
 	default:
 		w = watchLines(cmd.ErrOrStderr(), logInterval)
 	}
@@ -107,8 +105,9 @@ func (f *inputFlags) follow(cmd *cobra.Command, c *alike.Config) func(error) err
 	}
 }
 
-func watchTerminal(out io.Writer) *watch {
-	return &watch{out: out, bars: mpb.New(mpb.WithOutput(out), mpb.WithRefreshRate(150*time.Millisecond))}
+// watchTerminal shows bars on a terminal of a size.
+func watchTerminal(out io.Writer, size func() (width, height int)) *watch {
+	return &watch{out: out, bars: newBars(out, size)}
 }
 
 func watchLines(out io.Writer, interval time.Duration) *watch {
@@ -133,34 +132,20 @@ func (w *watch) Stage(name string, total int64) {
 	i := slices.IndexFunc(w.stages, func(s *stageState) bool { return s.name == name })
 	if i < 0 {
 		i = len(w.stages)
-		w.stages = append(w.stages, w.newStage(name, total))
+		w.stages = append(w.stages, &stageState{name: name, total: total})
+		if w.bars != nil {
+			w.bars.add(w.stages[i])
+		}
 	}
 	s := w.stages[i]
 	s.mu.Lock()
 	s.began = time.Now()
 	s.mu.Unlock()
+	s.ended.Store(false)
 	w.current.Store(s)
 	if w.json {
 		w.sendProgress(s)
 	}
-}
-
-func (w *watch) newStage(name string, total int64) *stageState {
-	s := &stageState{name: name, total: total}
-	if w.bars == nil {
-		return s
-	}
-	bar := mpb.NopStyle()
-	if total > 0 {
-		bar = mpb.BarStyle()
-	}
-	// A bar whose total is known from the start would wait for it, but a stage may end without
-	// having counted it all.
-	s.bar = w.bars.New(0, bar,
-		mpb.PrependDecorators(decor.Name(fmt.Sprintf("%-8s", name))),
-		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return s.describe() })))
-	s.bar.SetTotal(total, false)
-	return s
 }
 
 // pause ends the current stage, if there is one, or a part of it. The bar of a stage that has
@@ -175,14 +160,9 @@ func (w *watch) pause(whole bool) {
 	s.began = time.Time{}
 	s.final = s.line(s.took, true)
 	s.mu.Unlock()
-	switch {
-	case w.json:
+	s.ended.Store(whole)
+	if w.json {
 		w.sendProgress(s)
-	case s.bar == nil:
-	case whole:
-		s.bar.SetTotal(-1, false)
-	default:
-		s.bar.Abort(false)
 	}
 }
 
@@ -194,9 +174,6 @@ func (w *watch) Advance(items, bytes int64) {
 	}
 	s.items.Add(items)
 	s.bytes.Add(bytes)
-	if s.bar != nil {
-		s.bar.IncrInt64(bytes)
-	}
 }
 
 // describe describes the progress of the stage: its counts, MB/s, time left or taken, memory.
@@ -239,16 +216,11 @@ func (w *watch) close(err error) {
 	}
 }
 
-// closeBars removes the bars, so that others can use the terminal.
+// closeBars leaves the bars as they are, so that others can use the terminal.
 func (w *watch) closeBars() {
-	if w.bars == nil {
-		return
+	if w.bars != nil {
+		w.bars.close()
 	}
-	for _, s := range w.stages {
-		s.bar.SetTotal(-1, true)
-	}
-	w.bars.Wait()
-	w.bars = nil
 }
 
 // tell reports something to people or to a program. For people label is printed before it, and above

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -112,11 +114,68 @@ func TestStagesMayTakeTurns(t *testing.T) {
 	}
 }
 
+func onTerminal(out io.Writer) *watch {
+	return watchTerminal(out, func() (width, height int) { return 60, 24 })
+}
+
+// screenOf returns what a terminal shows that got a text of lines, jumps upwards and clears, and nothing else.
+func screenOf(t *testing.T, text string) (lines []string) {
+	for len(text) > 0 {
+		if rest, ok := strings.CutPrefix(text, "\x1b["); ok {
+			up, rest, ok := strings.Cut(rest, "A\x1b[J")
+			n, err := strconv.Atoi(up)
+			if !ok || err != nil || n > len(lines) {
+				t.Fatalf("%q goes up %q of %d lines", text, up, len(lines))
+			}
+			lines, text = lines[:len(lines)-n], rest
+			continue
+		}
+		line, rest, ok := strings.Cut(text, "\n")
+		if !ok || len(line) >= 60 {
+			t.Fatalf("line %q has no end, or would wrap", line)
+		}
+		lines, text = append(lines, line), rest
+	}
+	return lines
+}
+
+func TestBarsStandBelowMessages(t *testing.T) {
+	var out buffer
+	w := onTerminal(&out)
+	w.Stage("read", 1000)
+	w.Advance(2, 500)
+	w.printf("alike: first\n")
+	w.Stage("group", 0)
+	w.printf("alike: second\n")
+	w.Advance(7, 0)
+	w.close(errors.New("broken"))
+	got := screenOf(t, out.String())
+	want := []string{`alike: first`, `alike: second`, `read    \[=+\] 2 documents, .* s, .*`, `group   7 keys, .* s, .*`}
+	if len(got) != len(want) {
+		t.Fatalf("the terminal shows %q", got)
+	}
+	for i, line := range got {
+		if !regexp.MustCompile("^" + want[i] + "$").MatchString(line) {
+			t.Errorf("line %d is %q, want %s", i, line, want[i])
+		}
+	}
+	half := &stageState{name: "read", total: 1000}
+	half.bytes.Store(500)
+	if bar := half.bar(60); !regexp.MustCompile(`\[(=+)(-+)\] `).MatchString(bar) || strings.Count(bar, "=") > strings.Count(bar, "-") {
+		t.Errorf("half of a stage is %q", bar)
+	}
+	for width := range 60 {
+		if bar := half.bar(width); len(bar) >= max(width, 1) {
+			t.Errorf("%q wraps in %d columns", bar, width)
+		}
+	}
+}
+
 // A bar that waits for a total it never reaches kept the program from ending.
 func TestBarsEndWithTheRun(t *testing.T) {
 	for name, err := range map[string]error{"done": nil, "failed": errors.New("broken")} {
 		t.Run(name, func(t *testing.T) {
-			w := watchTerminal(&buffer{})
+			w := onTerminal(&buffer{})
 			w.Stage("read", 1000)
 			w.Advance(1, 1)
 			w.Stage("group", 0)
@@ -127,27 +186,25 @@ func TestBarsEndWithTheRun(t *testing.T) {
 			w.Advance(1, 1) // late ones do no harm
 		})
 	}
-	t.Run("before a stage", func(*testing.T) { watchTerminal(&buffer{}).close(nil) })
+	t.Run("before a stage", func(*testing.T) { onTerminal(&buffer{}).close(nil) })
 }
 
 func TestBarsEndBeforeResults(t *testing.T) {
 	var out buffer
-	w := watchTerminal(&out)
+	w := onTerminal(&out)
 	w.Stage("read", 1000)
 	w.Stage("emit", 0)
-	if w.bars != nil {
-		t.Fatal("bars are still there")
-	}
+	before := out.String()
 	w.printf("alike: a message\n")
-	if !strings.HasSuffix(out.String(), "alike: a message\n") {
-		t.Errorf("the message is not the last in\n%s", out.String())
-	}
 	w.close(nil)
+	if got := out.String(); got != before+"alike: a message\n" {
+		t.Errorf("after the bars have ended they are drawn: %q behind %q", got, before)
+	}
 }
 
 func TestStagesChangeWhileWorkersCount(t *testing.T) {
 	for name, w := range map[string]*watch{
-		"bars":  watchTerminal(&buffer{}),
+		"bars":  onTerminal(&buffer{}),
 		"lines": watchLines(&buffer{}, time.Millisecond),
 	} {
 		t.Run(name, func(t *testing.T) {
