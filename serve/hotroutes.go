@@ -46,7 +46,7 @@ func findHotRoute(path []byte) (route *hotRoute, collection string) {
 		return nil, ""
 	}
 	at := bytes.IndexByte(name, '/')
-	if at < 0 || !collectionName.Match(name[:at]) {
+	if at < 0 || !isName(name[:at]) {
 		return nil, ""
 	}
 	for _, r := range inCollection {

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"net/http"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -31,8 +30,17 @@ const (
 	removedSuffix  = ".removed"
 )
 
-// collectionName is what a name may be: it is a file's name on every system, and needs no quoting in a URL.
-var collectionName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,62}$`)
+// isName tells whether a collection or a table may have a name: [a-z0-9][a-z0-9_-]{0,62} is a file's name on every
+// system, and needs no quoting in a URL.
+func isName[T string | []byte](name T) bool {
+	for i := range len(name) {
+		c := name[i]
+		if !('a' <= c && c <= 'z' || '0' <= c && c <= '9' || i > 0 && (c == '-' || c == '_')) {
+			return false
+		}
+	}
+	return 0 < len(name) && len(name) <= 63
+}
 
 // store has the collections.
 type store struct {
@@ -73,9 +81,9 @@ func openStore(fsys vfs.FS, dir string, durability Durability, memory int64, now
 	}
 	slices.Sort(names)
 	for _, file := range names {
-		if name, ok := strings.CutSuffix(file, removedSuffix); ok && collectionName.MatchString(name) {
+		if name, ok := strings.CutSuffix(file, removedSuffix); ok && isName(name) {
 			err = s.clearAway(filepath.Join(dir, file))
-		} else if name, ok := strings.CutSuffix(file, settingsSuffix); ok && collectionName.MatchString(name) {
+		} else if name, ok := strings.CutSuffix(file, settingsSuffix); ok && isName(name) {
 			err = s.load(name)
 		}
 		if err != nil {
@@ -189,7 +197,7 @@ func (s *store) names() []string {
 
 // optionsOf returns the options of a collection that may be made.
 func (s *store) optionsOf(name string, settings settings) (o index.Options, err error) {
-	if !collectionName.MatchString(name) {
+	if !isName(name) {
 		return o, unprocessable("collection", "takes 1 to 63 of a-z, 0-9, _ and -, with a letter or digit first")
 	}
 	if o, err = settings.options(s.now); err == nil && s.dir == "" && o.Keys == index.KeysOnDisk {

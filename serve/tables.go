@@ -77,7 +77,7 @@ func openTables(fsys vfs.FS, dir string) (t *tables, err error) {
 	used := map[string]bool{}
 	for _, file := range names {
 		name, ok := strings.CutSuffix(file, tableSuffix)
-		if !ok || !collectionName.MatchString(name) {
+		if !ok || !isName(name) {
 			continue
 		}
 		if err := t.load(name); err != nil {
@@ -107,7 +107,7 @@ func (t *tables) durability() Durability {
 func isRecords(file string) bool {
 	name, number, ok := strings.Cut(strings.TrimSuffix(file, recordsSuffix), ".")
 	_, err := strconv.ParseUint(number, 10, 64)
-	return ok && err == nil && strings.HasSuffix(file, recordsSuffix) && collectionName.MatchString(name)
+	return ok && err == nil && strings.HasSuffix(file, recordsSuffix) && isName(name)
 }
 
 // load opens a table of the folder.
@@ -176,7 +176,7 @@ func (t *tables) names() []string {
 // put makes a table of records, which write writes a line each, or replaces the one of the name: requests that use that one
 // end with it. After an error it is as before.
 func (t *tables) put(ctx context.Context, name string, s *tableSettings, write func(to io.Writer) error) (made *table, err error) {
-	if !collectionName.MatchString(name) {
+	if !isName(name) {
 		return nil, unprocessable("table", "takes 1 to 63 of a-z, 0-9, _ and -, with a letter or digit first")
 	}
 	t.changing.Lock()

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/mattn/go-runewidth"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
@@ -285,7 +284,7 @@ func (s *labelling) save() error {
 func (s *labelling) show(q linkage.Question, title string) {
 	head := len("columns")
 	for _, v := range q.Values {
-		head = max(head, min(16, runewidth.StringWidth(visible(v.Left))))
+		head = max(head, min(16, columnsOf(visible(v.Left))))
 	}
 	wide := max(10, (s.width-head-7)/2)
 	fmt.Fprintf(s.out, "\n%s\n", title)
@@ -305,7 +304,7 @@ func (s *labelling) row(head, wide int, name string, a, b []line) {
 		if i < len(b) {
 			y = b[i]
 		}
-		fmt.Fprintf(s.out, "%s  %s%s | %s\n", runewidth.FillRight(runewidth.Truncate(visible(name), head, "…"), head),
+		fmt.Fprintf(s.out, "%s  %s%s | %s\n", fill(shorten(visible(name), head), head),
 			x.text, strings.Repeat(" ", max(0, wide-x.width)), y.text)
 		name = ""
 	}
@@ -328,8 +327,8 @@ func (s *labelling) cells(value, other string, wide int) (lines []line) {
 		marked = 2
 	}
 	for _, of := range report.Words(value, other) {
-		word := runewidth.Truncate(visible(of.Text), wide-marked, "…")
-		w, shown := runewidth.StringWidth(word), word
+		word := shorten(visible(of.Text), wide-marked)
+		w, shown := columnsOf(word), word
 		if of.Alone {
 			w, shown = w+marked, s.marks[0]+word+s.marks[1]
 		}

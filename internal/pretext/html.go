@@ -6,6 +6,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
@@ -133,7 +134,9 @@ func (w *pageText) endLine() {
 }
 
 // declared is how a page says its encoding.
-var declared = regexp.MustCompile(`(?i)<meta[^>]+charset\s*=\s*["']?([-_a-z0-9]+)`)
+var declared = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)<meta[^>]+charset\s*=\s*["']?([-_a-z0-9]+)`)
+})
 
 // asUTF8 returns a page in UTF-8. One that is neither that nor begins with a mark is in Windows-1252, as browsers take it
 // and the standard says, unless it names another encoding.
@@ -142,7 +145,7 @@ func asUTF8(page []byte) ([]byte, error) {
 	if utf8.Valid(plain) {
 		return plain, nil
 	}
-	if m := declared.FindSubmatch(page[:min(len(page), 4096)]); m != nil {
+	if m := declared().FindSubmatch(page[:min(len(page), 4096)]); m != nil {
 		switch name := strings.ToLower(string(m[1])); name {
 		case "utf-8", "utf8":
 			return bytes.ToValidUTF8(page, []byte("\uFFFD")), nil

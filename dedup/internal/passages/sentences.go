@@ -8,17 +8,15 @@ import (
 	"github.com/clipperhouse/uax29/v2/sentences"
 )
 
-// abbreviations end with a full stop that is not the end of a sentence, in lower case without it.
-var abbreviations = map[string]bool{}
-
-func init() {
-	for _, word := range []string{
-		"mr", "mrs", "ms", "dr", "prof", "st", "sr", "jr", "gen", "col", "lt", "rev", "gov", "sen", "rep", "vs", "e.g", "i.e", "cf", "al",
+// isAbbreviation tells whether a word, in lower case, ends with a full stop that is not the end of a sentence.
+func isAbbreviation(word string) bool {
+	switch word {
+	case "mr", "mrs", "ms", "dr", "prof", "st", "sr", "jr", "gen", "col", "lt", "rev", "gov", "sen", "rep", "vs", "e.g", "i.e", "cf", "al",
 		"fig", "figs", "no", "nos", "vol", "vols", "pp", "ch", "sec", "eq", "approx", "ca", "inc", "ltd", "co", "corp", "dept",
-		"jan", "feb", "mar", "apr", "aug", "sept", "oct", "nov", "dec", "z.b", "d.h", "bzw", "nr", "mme",
-	} {
-		abbreviations[word] = true
+		"jan", "feb", "mar", "apr", "aug", "sept", "oct", "nov", "dec", "z.b", "d.h", "bzw", "nr", "mme":
+		return true
 	}
+	return false
 }
 
 // appendSentences appends the sentences of text[start:end], whose line ends are spaces: by UAX #29, but not behind an
@@ -91,7 +89,7 @@ func abbreviated(sentence []byte) bool {
 		_, size := utf8.DecodeRune(word[i:])
 		word = word[i+size:]
 	}
-	return len(word) <= 6 && abbreviations[string(bytes.ToLower(word))]
+	return len(word) <= 6 && isAbbreviation(string(bytes.ToLower(word)))
 }
 
 // byLine tells whether a line is mostly of a script that has no full stops: Thai or Lao.
