@@ -9,31 +9,32 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/passages"
 	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/pieces"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/shingle"
 	"github.com/alike-dev/alike/text"
 )
 
 // Unit is what CutPassages compares and cuts.
-type Unit = passages.Unit
+type Unit = pieces.Unit
 
 // The units. Their words are compared: normalised, folded, without what stands between them.
 const (
 	// UnitLine is a line. Lines end with LF, CRLF, CR, NEL, U+2028 and U+2029, and take their end with them.
-	UnitLine = passages.Line
+	UnitLine = pieces.Line
 	// UnitSentence is a sentence by UAX #29, which takes the space behind it. The lines of a paragraph are joined, except
 	// for headings and items of lists, which are units of their own, and for lines of Thai and Lao.
-	UnitSentence = passages.Sentence
+	UnitSentence = pieces.Sentence
 	// UnitParagraph is the lines between lines of white space, none of which stands in a code fence.
-	UnitParagraph = passages.Paragraph
+	UnitParagraph = pieces.Paragraph
 	// UnitSubstring is any run of tokens. A token goes if it lies in a window of the least number of tokens that stands
 	// first in an earlier document. What is cut begins and ends with a token, splits no character and joins no letters:
 	// otherwise it is shorter.
-	UnitSubstring = passages.Substring
+	UnitSubstring = pieces.Substring
 )
 
 // Units are all of them.
-var Units = passages.Units
+var Units = pieces.Units
 
 // Passages say what CutPassages cuts.
 type Passages struct {
@@ -149,8 +150,8 @@ func (o *Passages) settle(s *settings) error {
 	return o.cut().Validate()
 }
 
-func (o *Passages) cut() passages.Options {
-	return passages.Options{Unit: o.Unit, Tokens: o.MinTokens, Code: o.Code}
+func (o *Passages) cut() pieces.Options {
+	return pieces.Options{Unit: o.Unit, Tokens: o.MinTokens, Code: o.Code}
 }
 
 // cutPassages does the work, everything except the summary.
@@ -206,11 +207,11 @@ func cutPassages(ctx context.Context, j *job, in *inputs, o Passages, out *write
 // again.
 func findPassages(ctx context.Context, j *job, p *passages.Job, o Passages) (d *passages.Documents, g *passages.Groups, err error) {
 	groups, _, err := j.log.Step(ctx, "gone", func() (_ []*extsort.Sorted, _ int64, err error) {
-		var pieces *extsort.Sorted
-		if d, pieces, err = readPieces(ctx, j, p); err != nil {
+		var all *extsort.Sorted
+		if d, all, err = readPieces(ctx, j, p); err != nil {
 			return nil, 0, err
 		}
-		g, err := groupPieces(ctx, j, p, o, d, pieces)
+		g, err := groupPieces(ctx, j, p, o, d, all)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -226,14 +227,14 @@ func findPassages(ctx context.Context, j *job, p *passages.Job, o Passages) (d *
 }
 
 // readPieces reads the documents, and their pieces unless an earlier process has.
-func readPieces(ctx context.Context, j *job, p *passages.Job) (d *passages.Documents, pieces *extsort.Sorted, err error) {
+func readPieces(ctx context.Context, j *job, p *passages.Job) (d *passages.Documents, all *extsort.Sorted, err error) {
 	sorting := j.space.Sorting("pieces", 2, 0)
 	made, _, err := j.log.Step(ctx, "pieces", func() (_ []*extsort.Sorted, _ int64, err error) {
-		pieces, err := j.space.Sorted(ctx, sorting, func(to *extsort.Appender) (err error) {
+		all, err := j.space.Sorted(ctx, sorting, func(to *extsort.Appender) (err error) {
 			d, err = passages.Read(ctx, p, to)
 			return err
 		})
-		return []*extsort.Sorted{pieces}, 0, err
+		return []*extsort.Sorted{all}, 0, err
 	}, sorting)
 	if err == nil && d == nil {
 		d, err = passages.Read(ctx, p, nil)
@@ -245,14 +246,14 @@ func readPieces(ctx context.Context, j *job, p *passages.Job) (d *passages.Docum
 }
 
 // groupPieces finds the pieces that go, and where they stand first. It takes the pieces.
-func groupPieces(ctx context.Context, j *job, p *passages.Job, o Passages, d *passages.Documents, pieces *extsort.Sorted) (g *passages.Groups, err error) {
+func groupPieces(ctx context.Context, j *job, p *passages.Job, o Passages, d *passages.Documents, all *extsort.Sorted) (g *passages.Groups, err error) {
 	if o.Threshold > 0 {
-		g, err = findNear(ctx, j, p, o, d, pieces)
-		err = errors.Join(err, j.space.Release(pieces))
+		g, err = findNear(ctx, j, p, o, d, all)
+		err = errors.Join(err, j.space.Release(all))
 	} else {
 		var gone *extsort.Sorted
-		g, gone, err = passages.Group(ctx, p, pieces)
-		if err = errors.Join(err, j.space.Release(pieces)); err == nil {
+		g, gone, err = passages.Group(ctx, p, all)
+		if err = errors.Join(err, j.space.Release(all)); err == nil {
 			err = passages.Place(ctx, p, d, g, gone)
 		}
 	}

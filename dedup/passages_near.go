@@ -19,13 +19,13 @@ import (
 )
 
 // findNear finds the pieces that go if those that are similar count as one.
-func findNear(ctx context.Context, j *job, p *passages.Job, o Passages, d *passages.Documents, pieces *extsort.Sorted) (g *passages.Groups, err error) {
+func findNear(ctx context.Context, j *job, p *passages.Job, o Passages, d *passages.Documents, all *extsort.Sorted) (g *passages.Groups, err error) {
 	name := j.space.Unique("units", ".part")
 	file, err := j.space.Create(name)
 	if err != nil {
 		return nil, err
 	}
-	units, err := passages.Unite(ctx, p, d, pieces, file)
+	units, err := passages.Unite(ctx, p, d, all, file)
 	defer func() { err = errors.Join(err, units.Close()) }()
 	if err = errors.Join(err, file.Close()); err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func findNear(ctx context.Context, j *job, p *passages.Job, o Passages, d *passa
 	if err := j.space.Remove(name); err != nil {
 		return nil, scratch.Error(err)
 	}
-	return passages.GroupNear(ctx, p, units, pieces, like)
+	return passages.GroupNear(ctx, p, units, all, like)
 }
 
 // compareUnits returns, of each unit that is like one before it, the number of the first such one that is like none before

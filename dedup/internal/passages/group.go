@@ -3,9 +3,9 @@ package passages
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/pieces"
 	"github.com/alike-dev/alike/internal/scratch"
 )
 
@@ -21,24 +21,13 @@ func (g *Groups) Close(s *scratch.Space) error { return s.ReleaseAll(g.Firsts, g
 
 // group is a worker's state: the documents of one key.
 type group struct {
-	key    uint64
-	pieces []counted
-	least  int
-
+	pieces.Group[uint32]
 	firsts, wanted, gone *extsort.Appender
-}
-
-// counted is a piece of the key.
-type counted struct {
-	check uint32
-	first uint32
-	count int
-	held  []uint32 // documents behind the first, until there are enough
 }
 
 // Group finds the pieces that go: of those that enough documents have, all but those in the first document. The caller
 // closes the groups, and releases gone: key → document where it goes.
-func Group(ctx context.Context, j *Job, pieces *extsort.Sorted) (g *Groups, gone *extsort.Sorted, err error) {
+func Group(ctx context.Context, j *Job, all *extsort.Sorted) (g *Groups, gone *extsort.Sorted, err error) {
 	g = &Groups{}
 	var sorters [3]*extsort.Sorter
 	for i, name := range []string{"firsts", "wanted", "gone"} {
@@ -48,9 +37,14 @@ func Group(ctx context.Context, j *Job, pieces *extsort.Sorted) (g *Groups, gone
 	}
 	workers := make([]*group, j.Space.Threads)
 	for i := range workers {
-		workers[i] = &group{least: j.Least, firsts: sorters[0].Appender(), wanted: sorters[1].Appender(), gone: sorters[2].Appender()}
+		w := &group{firsts: sorters[0].Appender(), wanted: sorters[1].Appender(), gone: sorters[2].Appender()}
+		w.Group = pieces.Group[uint32]{
+			Least: j.Least, Goes: w.goes,
+			Wants: func(key uint64, first uint32) error { return w.wanted.Add(uint64(first), key) },
+		}
+		workers[i] = w
 	}
-	err = pieces.Each(ctx, len(workers), func(worker int, part []extsort.Entry, _ bool) error {
+	err = all.Each(ctx, len(workers), func(worker int, part []extsort.Entry, _ bool) error {
 		return workers[worker].add(part)
 	})
 	for _, w := range workers {
@@ -69,42 +63,14 @@ func Group(ctx context.Context, j *Job, pieces *extsort.Sorted) (g *Groups, gone
 // add adds sorted entries: a key, and a document with a check (32 bits each).
 func (g *group) add(part []extsort.Entry) error {
 	for _, e := range part {
-		if e.Key != g.key {
-			g.key, g.pieces = e.Key, g.pieces[:0]
-		}
-		if err := g.count(uint32(e.Value>>32), uint32(e.Value)); err != nil {
+		if err := g.Add(pieces.Hash{Key: e.Key, Check: uint32(e.Value)}, uint32(e.Value>>32)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (g *group) count(doc, check uint32) error {
-	i := slices.IndexFunc(g.pieces, func(p counted) bool { return p.check == check })
-	if i < 0 {
-		g.pieces = append(g.pieces, counted{check: check, first: doc, count: 1})
-		return nil
-	}
-	p := &g.pieces[i]
-	if p.count++; p.count < g.least {
-		p.held = append(p.held, doc)
-		return nil
-	}
-	if p.count == g.least {
-		if err := g.wanted.Add(uint64(p.first), g.key); err != nil {
-			return err
-		}
-		for _, doc := range p.held {
-			if err := g.goes(p.first, doc); err != nil {
-				return err
-			}
-		}
-		p.held = nil
-	}
-	return g.goes(p.first, doc)
-}
-
 // goes adds that the piece goes from a document.
-func (g *group) goes(first, doc uint32) error {
-	return errors.Join(g.firsts.Add(uint64(doc)<<32|uint64(first), g.key), g.gone.Add(g.key, uint64(doc)))
+func (g *group) goes(key uint64, first, doc uint32) error {
+	return errors.Join(g.firsts.Add(uint64(doc)<<32|uint64(first), key), g.gone.Add(key, uint64(doc)))
 }

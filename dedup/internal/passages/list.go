@@ -9,12 +9,13 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/pieces"
 )
 
 // List writes found.csv and little.csv.
 func List(ctx context.Context, j *Job, d *Documents, r *Rows, out *write.Folder) (err error) {
 	var starts extsort.Lookup // of substrings: row → byte at the source
-	if j.Cut.Unit == Substring {
+	if j.Cut.Unit == pieces.Substring {
 		places, failed := j.starts(ctx, d, r)
 		if failed != nil {
 			return failed
@@ -62,12 +63,12 @@ func decimal(n uint64) string { return strconv.FormatUint(n, 10) }
 func (j *Job) starts(ctx context.Context, d *Documents, r *Rows) (*extsort.Sorted, error) {
 	tokens := &asked{reader: r.asked.Reader(), shift: 32}
 	places, err := j.Space.Sorted(ctx, j.Space.Sorting("starts", 8, 0), func(to *extsort.Appender) error {
-		return visit(ctx, j, d, tokens, func(c *Cutter, record *corpus.Record, entries []extsort.Entry, out *found) {
+		return visit(ctx, j, d, tokens, func(c *pieces.Cutter, record *corpus.Record, entries []extsort.Entry, out *found) {
 			c.Pieces(record.Text)
 			inFile := placesOf(record)
 			for _, e := range entries {
-				if e.Value < uint64(len(c.tokens)) {
-					out.entries = append(out.entries, extsort.Entry{Key: uint64(uint32(e.Key)), Value: uint64(inFile(c.tokens[e.Value].Start))})
+				if e.Value < uint64(len(c.Tokens())) {
+					out.entries = append(out.entries, extsort.Entry{Key: uint64(uint32(e.Key)), Value: uint64(inFile(c.Tokens()[e.Value].Start))})
 				}
 			}
 		}, addTo(to))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/pieces"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/internal/tagging"
 )
@@ -32,9 +33,9 @@ func (u *Distinct) Close() error { return u.first.Close() }
 
 // Unite writes each different piece once, as a record {"id":"0","text":…} of JSON lines, where id is its number. Of
 // those that have one key, by chance, and differ none is written: they stay.
-func Unite(ctx context.Context, j *Job, d *Documents, pieces *extsort.Sorted, to io.Writer) (u *Distinct, err error) {
+func Unite(ctx context.Context, j *Job, d *Documents, all *extsort.Sorted, to io.Writer) (u *Distinct, err error) {
 	u = &Distinct{&Store{Space: j.Space, Name: "units", Most: int(j.Space.Share(16))}}
-	firsts, err := j.Space.Sorted(ctx, j.Space.Sorting("firsts", 8, 0), func(to *extsort.Appender) error { return addFirsts(pieces, to) })
+	firsts, err := j.Space.Sorted(ctx, j.Space.Sorting("firsts", 8, 0), func(to *extsort.Appender) error { return addFirsts(all, to) })
 	if err != nil {
 		return u, err
 	}
@@ -64,7 +65,7 @@ func Unite(ctx context.Context, j *Job, d *Documents, pieces *extsort.Sorted, to
 }
 
 // addFirsts adds, of each key that is that of one piece only, the document where it stands first.
-func addFirsts(pieces *extsort.Sorted, to *extsort.Appender) error {
+func addFirsts(all *extsort.Sorted, to *extsort.Appender) error {
 	var key, first uint64
 	var check uint32
 	known, one := false, false
@@ -74,7 +75,7 @@ func addFirsts(pieces *extsort.Sorted, to *extsort.Appender) error {
 		}
 		return to.Add(first, key)
 	}
-	err := pieces.Visit(func(e extsort.Entry) error {
+	err := all.Visit(func(e extsort.Entry) error {
 		if known && e.Key == key {
 			one = one && uint32(e.Value) == check
 			return nil
@@ -88,9 +89,9 @@ func addFirsts(pieces *extsort.Sorted, to *extsort.Appender) error {
 
 // appendUnits is the look of Unite. An entry has a unit's key and, as in Distinct, its place; the bytes are the texts as JSON,
 // each with a line feed.
-func appendUnits(c *Cutter, r *corpus.Record, asked []extsort.Entry, out *found) {
+func appendUnits(c *pieces.Cutter, r *corpus.Record, asked []extsort.Entry, out *found) {
 	inFile := placesOf(r)
-	for p := range c.firsts(r.Text, asked) {
+	for p := range firsts(c, r.Text, asked) {
 		place := uint64(uint32(asked[0].Key)) | uint64(inFile(p.Start))<<32
 		out.entries = append(out.entries, extsort.Entry{Key: p.Key, Value: place})
 		out.bytes = append(tagging.AppendJSON(out.bytes, r.Text[p.Start:p.End]), '\n')
@@ -119,9 +120,9 @@ func (r *UnitReader) Text(unit uint64) ([]byte, error) {
 // GroupNear finds the pieces that go if units count as equal to others: like has the numbers of a unit and of the one
 // before it that it is equal to. Units that are equal to no other lead a group. A group goes as a piece does for Group:
 // where enough documents have one of its pieces, from all but the first document.
-func GroupNear(ctx context.Context, j *Job, u *Distinct, pieces, like *extsort.Sorted) (g *Groups, err error) {
+func GroupNear(ctx context.Context, j *Job, u *Distinct, all, like *extsort.Sorted) (g *Groups, err error) {
 	g = &Groups{}
-	members, err := u.members(ctx, j, pieces, like)
+	members, err := u.members(ctx, j, all, like)
 	if err != nil {
 		return g, err
 	}
@@ -137,7 +138,7 @@ func GroupNear(ctx context.Context, j *Job, u *Distinct, pieces, like *extsort.S
 }
 
 // members returns the number of a group's leader and a document (32 bits each) → key of a piece of the group there.
-func (u *Distinct) members(ctx context.Context, j *Job, pieces, like *extsort.Sorted) (members *extsort.Sorted, err error) {
+func (u *Distinct) members(ctx context.Context, j *Job, all, like *extsort.Sorted) (members *extsort.Sorted, err error) {
 	leaders, err := j.Space.Sorted(ctx, j.Space.Sorting("leaders", 8, 0), func(to *extsort.Appender) error {
 		led := extsort.NewLookup(like)
 		visited := u.first.each(unitBytes, func(i int64, record []byte) error {
@@ -155,7 +156,7 @@ func (u *Distinct) members(ctx context.Context, j *Job, pieces, like *extsort.So
 	defer func() { err = errors.Join(err, j.Space.Release(leaders)) }()
 	return j.Space.Sorted(ctx, j.Space.Sorting("members", 8, 0), func(to *extsort.Appender) error {
 		led := extsort.NewLookup(leaders)
-		visited := pieces.Visit(func(e extsort.Entry) error {
+		visited := all.Visit(func(e extsort.Entry) error {
 			leader, ok := led.Find(e.Key)
 			if !ok { // one of several with this key
 				return led.Err()

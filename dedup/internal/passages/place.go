@@ -8,6 +8,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/inorder"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/pieces"
 )
 
 // asked are entries for documents, ascending: those that lie in the upper bits of their keys.
@@ -49,7 +50,7 @@ type found struct {
 }
 
 // A look appends what it finds in a document, for the entries that are asked for. Several goroutines call it.
-type look func(c *Cutter, r *corpus.Record, asked []extsort.Entry, out *found)
+type look func(c *pieces.Cutter, r *corpus.Record, asked []extsort.Entry, out *found)
 
 // addTo has the entries that are found added.
 func addTo(to *extsort.Appender) func(*found) error {
@@ -66,7 +67,7 @@ func addTo(to *extsort.Appender) func(*found) error {
 // looking is the work on one block.
 type looking struct {
 	parser  *corpus.Parser
-	cutter  *Cutter
+	cutter  *pieces.Cutter
 	entries []extsort.Entry
 	found   found
 }
@@ -75,7 +76,7 @@ type looking struct {
 func visit(ctx context.Context, j *Job, d *Documents, a *asked, f look, take func(*found) error) error {
 	workers := make([]*looking, j.Space.Threads)
 	for i := range workers {
-		workers[i] = &looking{parser: corpus.NewParser(j.Corpus), cutter: NewCutter(j.Cut)}
+		workers[i] = &looking{parser: corpus.NewParser(j.Corpus), cutter: pieces.NewCutter(j.Cut)}
 	}
 	o := j.order()
 	none := func(end uint32) bool {
@@ -142,12 +143,12 @@ func (w *looking) work(d *Documents, b *inorder.Block, a *asked, f look) error {
 }
 
 // firsts returns the first piece of a text with each of the keys that are asked for, in order.
-func (c *Cutter) firsts(text []byte, asked []extsort.Entry) iter.Seq[Piece] {
+func firsts(c *pieces.Cutter, text []byte, asked []extsort.Entry) iter.Seq[pieces.Piece] {
 	want := make(map[uint64]bool, len(asked))
 	for _, e := range asked {
 		want[e.Value] = true
 	}
-	return func(yield func(Piece) bool) {
+	return func(yield func(pieces.Piece) bool) {
 		for _, p := range c.Pieces(text) {
 			if !want[p.Key] {
 				continue
@@ -168,11 +169,11 @@ func Place(ctx context.Context, j *Job, d *Documents, g *Groups, gone *extsort.S
 	}()
 	wanted := &asked{reader: g.wanted.Reader()}
 	found, err := j.Space.Sorted(ctx, j.Space.Sorting("found", 8, 0), func(to *extsort.Appender) error {
-		return visit(ctx, j, d, wanted, func(c *Cutter, r *corpus.Record, entries []extsort.Entry, out *found) {
+		return visit(ctx, j, d, wanted, func(c *pieces.Cutter, r *corpus.Record, entries []extsort.Entry, out *found) {
 			inFile := placesOf(r)
-			for p := range c.firsts(r.Text, entries) {
+			for p := range firsts(c, r.Text, entries) {
 				at := p.First
-				if j.Cut.Unit != Substring {
+				if j.Cut.Unit != pieces.Substring {
 					at = inFile(p.Start)
 				}
 				out.entries = append(out.entries, extsort.Entry{Key: p.Key, Value: uint64(at)})

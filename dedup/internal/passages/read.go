@@ -1,3 +1,14 @@
+// Package passages finds the pieces of texts that stand in earlier texts, on one machine, and cuts them out by package pieces.
+//
+//	Read    sources → pieces with their documents, sorted
+//	Group   → of each piece that goes its document and the first one, sorted by document
+//	Place   sources → where pieces stand first
+//	Unite, GroupNear  in place of Group and Place, if similar pieces count as one: sources → the different pieces as
+//	        documents of a run of their own; what that finds → groups, with where each stands first
+//	Write   sources → kept/, without what goes; rows
+//	List    rows → found.csv
+//
+// A document is numbered by its place in the input, from 0.
 package passages
 
 import (
@@ -13,12 +24,13 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/inorder"
 	"github.com/alike-dev/alike/dedup/internal/meter"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/pieces"
 	"github.com/alike-dev/alike/internal/scratch"
 )
 
 // Job is what all steps share.
 type Job struct {
-	Cut      Options
+	Cut      pieces.Options
 	Least    int // documents that have a piece, from which on it goes; at least 2
 	Sources  []corpus.Source
 	Corpus   corpus.Options
@@ -85,7 +97,7 @@ func (d *Documents) name(doc uint32) ([]byte, error) {
 // reading is the work on one block.
 type reading struct {
 	parser   *corpus.Parser
-	cutter   *Cutter         // nil: texts are not cut
+	cutter   *pieces.Cutter  // nil: texts are not cut
 	entries  []extsort.Entry // with numbers of documents within the block
 	problems []corpus.Problem
 	lines    []int64 // of the problems, within the block
@@ -108,7 +120,7 @@ func Read(ctx context.Context, j *Job, to *extsort.Appender) (d *Documents, err 
 	for i := range workers {
 		workers[i] = &reading{parser: corpus.NewParser(j.Corpus)}
 		if workers[i].parser.Overwrite(true); to != nil {
-			workers[i].cutter = NewCutter(j.Cut)
+			workers[i].cutter = pieces.NewCutter(j.Cut)
 		}
 	}
 	lines := int64(0) // of the source, before the block

@@ -9,6 +9,7 @@ import (
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/inorder"
+	"github.com/alike-dev/alike/internal/pieces"
 )
 
 // texts are those of a Parquet file's documents, without what goes: for each its row (8 bytes), its length (4), and the
@@ -22,7 +23,7 @@ type texts struct {
 const textHead = 12
 
 // putText appends the text of a document without what goes.
-func (w *writing) putText(text []byte, cuts []Cut) {
+func (w *writing) putText(text []byte, cuts []pieces.Cut) {
 	at := len(w.out)
 	w.out = append(w.out, make([]byte, textHead)...)
 	if len(cuts) == 0 {

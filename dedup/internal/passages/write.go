@@ -9,6 +9,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/inorder"
 	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/pieces"
 	"github.com/alike-dev/alike/internal/splice"
 )
 
@@ -42,10 +43,10 @@ const rowBytes = 5 * 4 // document, start, end, first document, place there
 // writing is the work on one block.
 type writing struct {
 	parser         *corpus.Parser
-	cutter         *Cutter
+	cutter         *pieces.Cutter
 	firsts, places []extsort.Entry
-	sources        map[uint64]Source
-	at             *write.Splicer // of file
+	sources        map[uint64]pieces.Source
+	at             *splice.Splicer // of file
 	file           *corpus.File
 	out            []byte
 	cut            []byte
@@ -65,7 +66,7 @@ func Write(ctx context.Context, j *Job, d *Documents, g *Groups, out *write.Fold
 	defer func() { err = errors.Join(err, firsts.close(), places.close()) }()
 	workers := make([]*writing, j.Space.Threads)
 	for i := range workers {
-		workers[i] = &writing{parser: corpus.NewParser(j.Corpus), cutter: NewCutter(j.Cut), sources: map[uint64]Source{}}
+		workers[i] = &writing{parser: corpus.NewParser(j.Corpus), cutter: pieces.NewCutter(j.Cut), sources: map[uint64]pieces.Source{}}
 	}
 	files := &outputs{j: j, d: d, to: out}
 	defer func() { files.abort() }()
@@ -118,11 +119,11 @@ func (w *writing) work(j *Job, d *Documents, b *inorder.Block, firsts, places *a
 		var own, at []extsort.Entry
 		own, ofFirsts = firsts.of(ofFirsts, doc)
 		at, ofPlaces = places.of(ofPlaces, doc)
-		var cuts []Cut
+		var cuts []pieces.Cut
 		if len(own) > 0 {
 			clear(w.sources)
 			for _, e := range own {
-				w.sources[e.Value] = Source{Document: uint32(e.Key)}
+				w.sources[e.Value] = pieces.Source{Document: uint64(uint32(e.Key))}
 			}
 			for _, e := range at {
 				s := w.sources[e.Value]
@@ -145,9 +146,9 @@ func (w *writing) work(j *Job, d *Documents, b *inorder.Block, firsts, places *a
 }
 
 // find finds what goes of a document, and adds its rows.
-func (w *writing) find(doc uint32, record *corpus.Record) []Cut {
+func (w *writing) find(doc uint32, record *corpus.Record) []pieces.Cut {
 	text := record.Text
-	cuts, rows := w.cutter.Find(text, w.cutter.Pieces(text), func(key uint64) (Source, bool) {
+	cuts, rows := w.cutter.Find(text, w.cutter.Pieces(text), func(key uint64) (pieces.Source, bool) {
 		s, ok := w.sources[key]
 		return s, ok
 	})
@@ -156,7 +157,7 @@ func (w *writing) find(doc uint32, record *corpus.Record) []Cut {
 	}
 	inFile := placesOf(record)
 	for _, r := range rows {
-		for _, n := range [...]uint32{doc, uint32(inFile(r.Start)), uint32(inFile(r.End)), r.Source.Document, r.Source.At} {
+		for _, n := range [...]uint32{doc, uint32(inFile(r.Start)), uint32(inFile(r.End)), uint32(r.Source.Document), r.Source.At} {
 			w.rows = binary.LittleEndian.AppendUint32(w.rows, n)
 		}
 	}
@@ -166,8 +167,7 @@ func (w *writing) find(doc uint32, record *corpus.Record) []Cut {
 		w.counts.Bytes += int64(c.End - c.Start)
 	}
 	w.cut = splice.Cut(w.cut[:0], text, w.spans)
-	w.cutter.hashes = w.cutter.words.AppendHashes(w.cutter.hashes[:0], w.cut)
-	words := len(w.cutter.hashes)
+	words := w.cutter.Words(w.cut)
 	w.counts.Changed++
 	w.counts.Rows += int64(len(rows))
 	if words == 0 {
@@ -189,7 +189,7 @@ func placesOf(record *corpus.Record) func(at int) int {
 }
 
 // put appends a record without what goes.
-func (w *writing) put(j *Job, b *inorder.Block, record *corpus.Record, cuts []Cut) {
+func (w *writing) put(j *Job, b *inorder.Block, record *corpus.Record, cuts []pieces.Cut) {
 	raw, source := record.Raw, b.File.Source()
 	if source.Format == corpus.Parquet {
 		w.putText(record.Text, cuts)
@@ -208,14 +208,14 @@ func (w *writing) put(j *Job, b *inorder.Block, record *corpus.Record, cuts []Cu
 		}
 	}
 	if w.at == nil || w.file != b.File {
-		w.at, w.file = write.NewSplicer(b.File, &j.Corpus), b.File
+		w.at, w.file = splice.NewSplicer(b.File, &j.Corpus), b.File
 	}
 	w.out = w.at.Append(w.out, raw, spans)
 }
 
 // add adds what a worker has found in a block.
 func (r *Rows) add(j *Job, w *writing, to *extsort.Appender) error {
-	if j.Cut.Unit == Substring {
+	if j.Cut.Unit == pieces.Substring {
 		for i := 0; i < len(w.rows); i += rowBytes {
 			first, token := binary.LittleEndian.Uint32(w.rows[i+12:]), binary.LittleEndian.Uint32(w.rows[i+16:])
 			row := r.rows.Len()/rowBytes + int64(i/rowBytes)

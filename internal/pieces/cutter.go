@@ -1,17 +1,10 @@
-// Package passages finds the units of texts that stand in earlier texts, and cuts them out.
+// Package pieces cuts texts into the pieces that passages are made of, and finds what goes of a text once it is known
+// which of them stand in earlier ones. Package dedup/internal/passages uses it on one machine, package stage on many.
 //
 //	Cutter  text → pieces (line, sentence, paragraph, or each run of so many tokens), each with a hash of its words
-//	        text, the pieces that stand in earlier texts → cuts, rows
-//	Read    sources → pieces with their documents, sorted
-//	Group   → of each piece that goes its document and the first one, sorted by document
-//	Place   sources → where pieces stand first
-//	Unite, GroupNear  in place of Group and Place, if similar pieces count as one: sources → the different pieces as
-//	        documents of a run of their own; what that finds → groups, with where each stands first
-//	Write   sources → kept/, without what goes; rows
-//	List    rows → found.csv
-//
-// A document is numbered by its place in the input, from 0.
-package passages
+//	Group   the documents of a piece → those from which it goes
+//	Find    text, the pieces that stand in earlier texts → cuts, rows
+package pieces
 
 import (
 	"fmt"
@@ -93,7 +86,7 @@ type Cutter struct {
 func NewCutter(o Options) *Cutter {
 	words, err := text.New(text.Options{})
 	if err != nil {
-		panic("passages: the default of texts is not valid: " + err.Error())
+		panic("pieces: the default of texts is not valid: " + err.Error())
 	}
 	c := &Cutter{o: o, words: words, power: [2]uint64{1, 1}}
 	for range o.Tokens {
@@ -140,6 +133,15 @@ func (c *Cutter) Pieces(doc []byte) []Piece {
 		}
 	}
 	return c.pieces
+}
+
+// Tokens returns the tokens of the text that was cut into windows last, until the next call.
+func (c *Cutter) Tokens() []text.Token { return c.tokens }
+
+// Words returns the number of words of a text.
+func (c *Cutter) Words(doc []byte) int {
+	c.hashes = c.words.AppendHashes(c.hashes[:0], doc)
+	return len(c.hashes)
 }
 
 // Trim frees the memory that an unusually long text has needed.

@@ -1,4 +1,4 @@
-package passages
+package pieces
 
 import (
 	"unicode"
@@ -11,7 +11,7 @@ import (
 
 // A Source is the first place of a piece.
 type Source struct {
-	Document uint32
+	Document uint64 // its number; they ascend
 	At       uint32 // where it begins: a byte; of substrings the number of a token
 }
 
