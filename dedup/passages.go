@@ -119,8 +119,8 @@ func (o *Passages) identity() string {
 	return fmt.Sprintf("passages 1, %s of %d, %d documents, code %v, similar %v of %d", o.Unit, o.MinTokens, o.MinCount, o.Code, o.Threshold, o.NGram)
 }
 
-// settle fills in the defaults, and refuses what does not go together.
-func (o *Passages) settle(s *settings) error {
+// Settled returns the passages with their defaults. Its error says what does not go together.
+func (o Passages) Settled() (Passages, error) {
 	if o.MinTokens == 0 {
 		o.MinTokens = o.Unit.Least()
 	}
@@ -132,22 +132,31 @@ func (o *Passages) settle(s *settings) error {
 	}
 	if o.Threshold != 0 {
 		if _, err := measure.NewThreshold(measure.Jaccard, o.Threshold); err != nil {
-			return fmt.Errorf("the threshold of units: %w", err)
+			return o, fmt.Errorf("the threshold of units: %w", err)
 		}
 	}
 	switch {
 	case o.Threshold > 0 && o.Unit == UnitSubstring:
-		return errors.New("substrings are found word for word: similar units are lines, sentences or paragraphs")
+		return o, errors.New("substrings are found word for word: similar units are lines, sentences or paragraphs")
 	case o.Threshold == 0 && o.NGram > 1:
-		return errors.New("shingles are those of similar units, for which there is no threshold")
+		return o, errors.New("shingles are those of similar units, for which there is no threshold")
 	case o.NGram < 0 || o.NGram > shingle.MostN:
-		return fmt.Errorf("shingles of %d words: take 1 to %d", o.NGram, shingle.MostN)
+		return o, fmt.Errorf("shingles of %d words: take 1 to %d", o.NGram, shingle.MostN)
 	case o.MinCount < 2:
-		return fmt.Errorf("passages of at least %d documents: take 2 or more", o.MinCount)
-	case s.Known != nil || s.Link != nil || len(s.Against)+len(s.With) > 0 || s.Fingerprints || s.Tags != nil || s.IDsOnly || s.Rarity != nil:
+		return o, fmt.Errorf("passages of at least %d documents: take 2 or more", o.MinCount)
+	}
+	return o, o.cut().Validate()
+}
+
+// settle fills in the defaults, and refuses what does not go together.
+func (o *Passages) settle(s *settings) (err error) {
+	if *o, err = o.Settled(); err != nil {
+		return err
+	}
+	if s.Known != nil || s.Link != nil || len(s.Against)+len(s.With) > 0 || s.Fingerprints || s.Tags != nil || s.IDsOnly || s.Rarity != nil {
 		return errors.New("passages are cut out of texts alone: no index, links, references, second side, fingerprints, tags, lists of ids or weights")
 	}
-	return o.cut().Validate()
+	return nil
 }
 
 func (o *Passages) cut() pieces.Options {

@@ -178,7 +178,7 @@ func keepRecords(t *task, fates *shelf, dropped *extsort.Sorted) (err error) {
 		return !dropped || t.plan.Tags.tagged(how)
 	}
 	if t.plan.Tags == nil {
-		return t.in.Keep(t.ctx, keeps, nil)
+		return t.in.Keep(t.ctx, keeps, Edits{})
 	}
 	tags, err := newTagger(t, fates)
 	if err != nil {
@@ -187,7 +187,7 @@ func keepRecords(t *task, fates *shelf, dropped *extsort.Sorted) (err error) {
 	if t.plan.Tags.Rows {
 		err = tags.send(t, keeps)
 	} else {
-		err = t.in.Keep(t.ctx, keeps, tags.of)
+		err = t.in.Keep(t.ctx, keeps, Edits{Tag: tags.of})
 	}
 	return errors.Join(err, tags.close())
 }

@@ -16,13 +16,14 @@ const (
 	Dedup = "dedup"
 	Pairs = "pairs"
 	Join  = "join"
+	Cut   = "passages"
 )
 
 // Plan has all that the results of stages depend on, except the documents. Make one as a literal, then
 // call Settle.
 type Plan struct {
 	Version   int    `json:"version"`              // PlanVersion
-	Command   string `json:"command"`              // Dedup, Pairs or Join
+	Command   string `json:"command"`              // Dedup, Pairs, Join or Cut
 	Recipe    string `json:"recipe,omitempty"`     // for Dedup and Pairs of texts: the line of a recipe with bands
 	BucketCap int    `json:"bucket_cap,omitempty"` // 0: pairs of any number of copies are listed; only for recipes without keys
 	Keep      string `json:"keep,omitempty"`       // keep rule of Dedup; "": the default
@@ -34,6 +35,8 @@ type Plan struct {
 	// Listed says that Dedup lists the names of kept documents that are files of their own, in place of copying them.
 	Listed bool    `json:"listed,omitempty"`
 	Join   *Tables `json:"join,omitempty"` // for Join, and for Dedup of records: in place of Recipe and BucketCap
+	// Passages, of Cut, say what is cut: in place of Recipe and BucketCap.
+	Passages *Passages `json:"passages,omitempty"`
 	// Partitions is the number of tasks of the stages that divide rows by hashes, 1 or more.
 	Partitions int `json:"partitions"`
 	// FirstFiles has, for each task of the stages that divide rows by documents, the number of its

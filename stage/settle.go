@@ -31,12 +31,16 @@ func (p *Plan) Settle(inputs string) error {
 		return fmt.Errorf("%w; its digest is %.40q, that of its contents %q", ErrEdited, p.Digest, digest)
 	}
 	switch {
+	case (p.Command == Cut) != (p.Passages != nil) || p.Passages != nil && (p.Join != nil || p.References > 0 || p.Listed || p.Tags != nil):
+		err = errors.New("passages are cut out of texts, and nothing else is done with them")
 	case p.Command == Join, p.Command == Dedup && p.Join != nil:
 		err = p.settleRecords()
 	case p.Command == Dedup, p.Command == Pairs:
 		err = p.settleTexts()
+	case p.Command == Cut:
+		err = p.Passages.validate()
 	default:
-		err = fmt.Errorf("plan of %q: choose one of %s, %s, %s", p.Command, Dedup, Pairs, Join)
+		err = fmt.Errorf("plan of %q: choose one of %s, %s, %s, %s", p.Command, Dedup, Pairs, Join, Cut)
 	}
 	if err != nil {
 		return err

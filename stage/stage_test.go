@@ -77,7 +77,7 @@ func (p *part) Documents(_ context.Context, wanted func(uint64) bool, visit func
 	return n, nil
 }
 
-func (p *part) Keep(_ context.Context, kept func(uint64) bool, _ func(uint64) (Tag, error)) error {
+func (p *part) Keep(_ context.Context, kept func(uint64) bool, _ Edits) error {
 	for _, d := range p.w.documents[p.task] {
 		if kept(d.Position) {
 			p.kept = append(p.kept, d.Position)

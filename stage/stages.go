@@ -35,8 +35,11 @@ type Stage struct {
 
 // Stages returns the stages of a plan in their order: each reads streams of earlier ones only.
 func (p *Plan) Stages() []Stage {
-	if p.Join != nil {
+	switch {
+	case p.Join != nil:
 		return namedStreams(p.recordStages())
+	case p.Passages != nil:
+		return namedStreams(p.Passages.stages(len(p.FirstFiles), p.Partitions))
 	}
 	return namedStreams(p.textStages())
 }

@@ -66,7 +66,17 @@ const (
 	Counts              // number of a Count, amount
 	ValueCounts         // documents, removed ones and pairs of a value, to be added up; payload: the value. First rows of values are in the order of documents
 	Forests             // positions a < b; a stream for each level of the tree
-	streamsEnd   = Forests + levels
+)
+
+// The streams of plans of passages.
+const (
+	Pieces     = Forests + levels + iota // hash of a piece, position of a document that has it, check<<32 | its first place there: a byte, of substrings a token
+	Repeated                             // position, hash of a piece that goes, position of the first document with it, its place there
+	Sources                              // position of a first document, position of the document that is cut, start<<32 | end there, place at the source
+	LittleText                           // payload: lines of little.csv
+	Sourced                              // position, start<<32 | end, start at the source; payload: name of the first document
+	FoundText                            // payload: lines of found.csv
+	streamsEnd
 )
 
 // by says how a row gets its partition.
@@ -146,6 +156,12 @@ var streams = [streamsEnd]streamForm{
 	TagRows:      {"tag-rows", 0, true, byDocuments},
 	Counts:       {"counts", 2, false, byOne},
 	ValueCounts:  {"value-counts", 3, true, byOne},
+	Pieces:       {"pieces", 3, false, byHash},
+	Repeated:     {"repeated", 4, false, byDocuments},
+	Sources:      {"sources", 4, false, byDocuments},
+	LittleText:   {"little-text", 0, true, byOne},
+	Sourced:      {"sourced", 3, true, byDocuments},
+	FoundText:    {"found-text", 0, true, byOne},
 }
 
 func init() {
@@ -188,9 +204,13 @@ const (
 	CountVerified
 	CountClusters
 	CountRemoved // or tagged
-	CountPairs
+	CountPairs   // or passages
 	CountReferences
 	CountReferencesSkipped
+	CountCutBytes
+	CountChanged
+	CountEmptied // of them
+	CountLittle  // of them
 	CountsEnd
 )
 

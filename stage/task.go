@@ -9,6 +9,7 @@ import (
 
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/scratch"
+	"github.com/alike-dev/alike/internal/splice"
 )
 
 // A Document is a text or a record of a table. Its slices are valid during the visit only.
@@ -16,14 +17,16 @@ type Document struct {
 	Position uint64 // file<<32 | number in the file; records that cannot be used are counted too
 	Name     []byte // its id, or its path and line
 	Place    []byte // of a reference: its path and line behind engine.AgainstPrefix
-	Whole    bool   // it is a file of its own, which is listed and not copied
-	Made     bool   // the name was made of path and line; for Join: the record has no id
-	Text     []byte
-	Fields   [][]byte // of a record, in place of Text: values of Tables.Columns, then of Tables.Others
-	Row      uint64   // for Join: its number among the usable records of its file, from 1 on
-	Field    []byte   // value that the keep rule compares; nil: none
-	Within   []byte   // value in the field of the recipe's Within
-	Damaged  bool     // it cannot be used: only Position is set
+	Whole    bool   // it is a file of its own, which Dedup lists and does not copy
+	// InFile returns where a byte of Text stands in the file; nil: Text is not all of a file.
+	InFile  func(at int) int
+	Made    bool // the name was made of path and line; for Join: the record has no id
+	Text    []byte
+	Fields  [][]byte // of a record, in place of Text: values of Tables.Columns, then of Tables.Others
+	Row     uint64   // for Join: its number among the usable records of its file, from 1 on
+	Field   []byte   // value that the keep rule compares; nil: none
+	Within  []byte   // value in the field of the recipe's Within
+	Damaged bool     // it cannot be used: only Position is set
 }
 
 // DocumentCounts counts the documents of a task's files.
@@ -37,10 +40,20 @@ type Input interface {
 	// Documents visits the wanted documents of the task, damaged ones too, by ascending position. It calls
 	// wanted once for each document, in order. Every call finds the same documents.
 	Documents(ctx context.Context, wanted func(position uint64) bool, visit func(d *Document) error) (DocumentCounts, error)
-	// Keep copies the kept documents of the task to the output, for stage write of Dedup, with tags unless tag is nil. It
-	// calls kept once for each position, in order, and tag for each that is kept. For an engine it does nothing: the engine
-	// drops the documents of the stream Drops.
-	Keep(ctx context.Context, kept func(position uint64) bool, tag func(position uint64) (Tag, error)) error
+	// Keep copies the kept documents of the task to the output, for stage write of Dedup and Cut. It calls kept once for
+	// each position, in order. For an engine it does nothing: the engine drops the documents of the stream Drops.
+	Keep(ctx context.Context, kept func(position uint64) bool, edits Edits) error
+}
+
+// Edits are what Keep changes in the documents that it copies. It calls each function for ascending positions.
+type Edits struct {
+	// Tag returns what is added to a kept record; nil: nothing is.
+	Tag func(position uint64) (Tag, error)
+	// Cut returns the spans that are cut out of the text of a kept record, of the file if the text is all of it; nil:
+	// nothing is.
+	Cut func(position uint64) ([]splice.Span, error)
+	// CutsIn tells whether Cut returns spans for one of the positions from first up to end, which is not included.
+	CutsIn func(first, end uint64) bool
 }
 
 // task is one run of one task.

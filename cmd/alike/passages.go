@@ -44,18 +44,27 @@ type passagesFlags struct {
 
 func (f *passagesFlags) add(flags *pflag.FlagSet) {
 	flags.StringVarP(&f.output, "output", "o", "", "`folder` for the output; must not exist or be empty")
+	f.addUnits(flags)
+	flags.Float64Var(&f.what.Threshold, "threshold", 0, "also cut lines, sentences and paragraphs whose words are that `similar` to those of an earlier one, up to 1")
+	flags.IntVar(&f.what.NGram, "ngram", 0, "words in a shingle of --threshold; from 2 on their order counts (default 1)")
+	flags.BoolVar(&f.noSync, "no-sync", false, "do not wait until the output is on disk: done sooner, but lost or damaged if the power fails within seconds")
+	f.addInput(flags)
+}
+
+// addUnits adds the flags that say what is cut, except for those of similar units.
+func (f *passagesFlags) addUnits(flags *pflag.FlagSet) {
 	f.unit = choose(dedup.Units...)
 	f.unit.value = ""
 	flags.Var(&f.unit, "unit", "what is compared and cut: line, sentence, paragraph or substring (runs of words)")
 	flags.IntVar(&f.what.MinTokens, "min-tokens", 0, "least number of words of a unit (default: line 3, sentence 5, paragraph 8, substring 50)")
 	flags.IntVar(&f.what.MinCount, "min-count", 2, "least number of documents that have a unit")
-	flags.Float64Var(&f.what.Threshold, "threshold", 0, "also cut lines, sentences and paragraphs whose words are that `similar` to those of an earlier one, up to 1")
-	flags.IntVar(&f.what.NGram, "ngram", 0, "words in a shingle of --threshold; from 2 on their order counts (default 1)")
 	f.keep = choose("first")
 	flags.Var(&f.keep, "keep", "which document keeps a unit: first")
 	flags.BoolVar(&f.what.Code, "code", false, "cut code fences and rows of tables too")
 	flags.BoolVar(&f.what.FoundOnly, "found-only", false, "write found.csv, and cut nothing")
-	flags.BoolVar(&f.noSync, "no-sync", false, "do not wait until the output is on disk: done sooner, but lost or damaged if the power fails within seconds")
+}
+
+func (f *passagesFlags) addInput(flags *pflag.FlagSet) {
 	f.input.addReading(flags)
 	f.input.addWork(flags)
 	f.input.addReports(flags)
@@ -77,22 +86,32 @@ func newPassages() *cobra.Command {
 	return cmd
 }
 
-func (f *passagesFlags) run(cmd *cobra.Command, args []string) error {
+// check checks the flags that say what is cut.
+func (f *passagesFlags) check(flags *pflag.FlagSet) error {
+	f.what.Unit = dedup.Unit(f.unit.value)
 	switch {
-	case f.output == "":
-		return usagef("-o DIR is missing: name a folder for the output")
 	case f.unit.value == "":
 		return usagef("--unit is missing: say what to compare and cut: line, sentence, paragraph or substring")
-	case cmd.Flags().Changed("min-tokens") && f.what.MinTokens < 1:
+	case flags.Changed("min-tokens") && f.what.MinTokens < 1:
 		return usagef("--min-tokens is %d: take 1 or more", f.what.MinTokens)
-	case cmd.Flags().Changed("threshold") && !(f.what.Threshold > 0 && f.what.Threshold <= 1):
+	case flags.Changed("threshold") && !(f.what.Threshold > 0 && f.what.Threshold <= 1):
 		return usagef("--threshold is %v: take more than 0, up to 1", f.what.Threshold)
 	case f.what.NGram > 1 && f.what.Threshold == 0:
 		return usagef("--ngram is for similar units: say --threshold as well, or leave it out")
-	case cmd.Flags().Changed("ngram") && f.what.NGram < 1:
+	case flags.Changed("ngram") && f.what.NGram < 1:
 		return usagef("--ngram is %d: take 1 or more", f.what.NGram)
 	case f.what.MinCount < 2:
 		return usagef("--min-count is %d: take 2 or more", f.what.MinCount)
+	}
+	return nil
+}
+
+func (f *passagesFlags) run(cmd *cobra.Command, args []string) error {
+	if f.output == "" {
+		return usagef("-o DIR is missing: name a folder for the output")
+	}
+	if err := f.check(cmd.Flags()); err != nil {
+		return err
 	}
 	c := alike.Config{Inputs: args, Output: f.output}
 	if err := f.input.apply(&c); err != nil {
@@ -108,7 +127,6 @@ func (f *passagesFlags) run(cmd *cobra.Command, args []string) error {
 	if f.input.json {
 		c.Outputs = append(c.Outputs, "-")
 	}
-	f.what.Unit = dedup.Unit(f.unit.value)
 	done := f.input.follow(cmd, &c)
 	summary, err := alike.CutPassages(cmd.Context(), c, f.what)
 	if err := done(err); err != nil {
@@ -128,16 +146,20 @@ func (f *passagesFlags) print(cmd *cobra.Command, s *alike.Summary) error {
 	if !f.input.talks() {
 		return nil
 	}
-	p, stderr := s.Passages, cmd.ErrOrStderr()
-	verb := "cut out"
-	if f.what.FoundOnly {
+	tellPassages(cmd, s.Read, s.Skipped, s.Passages, f.what.FoundOnly)
+	fmt.Fprintf(cmd.ErrOrStderr(), "output in %s after %s\n", fault.Shown(f.output), describeCost(s))
+	return nil
+}
+
+// tellPassages says what was cut or found.
+func tellPassages(cmd *cobra.Command, read, skipped int64, p *dedup.PassageCounts, foundOnly bool) {
+	verb, stderr := "cut out", cmd.ErrOrStderr()
+	if foundOnly {
 		verb = "found"
 	}
-	fmt.Fprintf(stderr, "%s read, %s skipped: %s %s of %s, %s of text\n", count(s.Read, "document"), humanize.Comma(s.Skipped),
+	fmt.Fprintf(stderr, "%s read, %s skipped: %s %s of %s, %s of text\n", count(read, "document"), humanize.Comma(skipped),
 		count(p.Found, "passage"), verb, humanize.Comma(p.Changed), humanize.IBytes(uint64(p.Bytes)))
 	if p.Little > 0 {
 		fmt.Fprintf(stderr, "fewer than 50 words are left of %s, none of %s: see little.csv\n", count(p.Little, "document"), humanize.Comma(p.Emptied))
 	}
-	fmt.Fprintf(stderr, "output in %s after %s\n", fault.Shown(f.output), describeCost(s))
-	return nil
 }

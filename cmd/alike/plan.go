@@ -7,23 +7,24 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alike-dev/alike/cluster"
+	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/stage"
 	"github.com/alike-dev/alike/stage/runner"
 )
 
-const planHelp = `Plan a run of dedup, pairs or join over many machines.
+const planHelp = `Plan a run of dedup, pairs, join or passages over many machines.
 
 A plan is a file that names the inputs in their present state, and fixes everything that
 the results depend on. With it alike stage runs the work as independent tasks, under any
 scheduler: each reads files, and the objects that earlier tasks have left in --work, and
-leaves one object there. The results are those of alike dedup and pairs with the same
-flags, and of alike join, byte for byte. --candidates auto is lsh here, and exact by
+leaves one object there. The results are those of alike dedup, pairs and passages with the
+same flags, and of alike join, byte for byte. --candidates auto is lsh here, and exact by
 --measure overlap.
 
-For dedup and pairs the cost is estimated from a sample of the input and printed before
-anything runs: processor hours, bytes moved, requests and, with --prices, money; for a
-join nothing is estimated. Inputs, --work and --results may be URLs. A file is the smallest
-part of the input that a task takes: split large ones. See docs/cluster.md.`
+For all but a join the cost is estimated from a sample of the input and printed before
+anything runs: processor hours, bytes moved, requests and, with --prices, money. Inputs,
+--work and --results may be URLs. A file is the smallest part of the input that a task
+takes: split large ones. See docs/cluster.md.`
 
 const planExamples = `  alike plan dedup s3://bucket/corpus/ -o plan.json --results s3://bucket/clean --work s3://bucket/tmp
   alike plan pairs corpus/ -o plan.json --results pairs.csv --threshold 0.7
@@ -33,14 +34,14 @@ const planExamples = `  alike plan dedup s3://bucket/corpus/ -o plan.json --resu
 
 func newPlan() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "plan dedup|pairs|join INPUT... -o FILE --results PLACE",
+		Use:     "plan dedup|pairs|join|passages INPUT... -o FILE --results PLACE",
 		Short:   "Plan a run over many machines",
 		Long:    planHelp,
 		Example: planExamples,
 		Args:    knownCommand,
 		RunE:    showHelp,
 	}
-	cmd.AddCommand(newPlanOf(stage.Dedup, "Plan to keep one document of every cluster"), newPlanOf(stage.Pairs, "Plan to list every pair of similar documents"), newPlanJoin())
+	cmd.AddCommand(newPlanOf(stage.Dedup, "Plan to keep one document of every cluster"), newPlanOf(stage.Pairs, "Plan to list every pair of similar documents"), newPlanJoin(), newPlanPassages())
 	return cmd
 }
 
@@ -64,7 +65,7 @@ func newPlanOf(command, short string) *cobra.Command {
 	}
 	f := cmd.Flags()
 	own.add(f, "where the results go: a `folder` or prefix of dedup, a file or object of pairs")
-	f.StringVar(&own.prices, "prices", "", "`file` with the prices of machines and requests, see docs/cluster.md")
+	own.addPrices(f)
 	f.IntSliceVar(&own.engine, "engine", nil, "no INPUT: an engine passes documents through pipes, in this many parts")
 	if command == stage.Dedup {
 		addKeep(f, &own.keep)
@@ -124,11 +125,6 @@ func (own *planFlags) run(cmd *cobra.Command, command string, flags *corpusFlags
 	if err != nil {
 		return err
 	}
-	o := runner.PlanOptions{Command: command, Work: flags.input.work, Output: own.results, Partitions: own.partitions, Engine: own.engine}
-	if flags.input.memory != "" {
-		o.Memory = c.Memory
-	}
-	c.Work, c.Memory = nil, 0
 	if command == stage.Dedup {
 		if own.clusters.mode.value == held {
 			return usagef("--cluster held is not for plans: take components or star, or alike dedup --records")
@@ -137,6 +133,19 @@ func (own *planFlags) run(cmd *cobra.Command, command string, flags *corpusFlags
 			return err
 		}
 	}
+	return own.make(cmd, &flags.input, c, func(c dedup.Config, o runner.PlanOptions) (*runner.Plan, error) {
+		o.Command = command
+		return runner.Make(cmd.Context(), c, o)
+	})
+}
+
+// make makes a plan and writes it. The configuration is that of the flags.
+func (own *planFlags) make(cmd *cobra.Command, input *inputFlags, c dedup.Config, plan func(dedup.Config, runner.PlanOptions) (*runner.Plan, error)) error {
+	o := runner.PlanOptions{Work: input.work, Output: own.results, Partitions: own.partitions, Engine: own.engine}
+	if input.memory != "" {
+		o.Memory = c.Memory
+	}
+	c.Work, c.Memory = nil, 0
 	if own.prices != "" {
 		if err := readPrices(own.prices, &o.Prices); err != nil {
 			return err
@@ -144,15 +153,15 @@ func (own *planFlags) run(cmd *cobra.Command, command string, flags *corpusFlags
 		c.Reads = append(c.Reads, own.prices)
 	}
 	c.Outputs = append(c.Outputs, cmp.Or(own.output, "-"))
-	done := flags.input.follow(cmd, &c)
-	p, err := runner.Make(cmd.Context(), c, o)
+	done := input.follow(cmd, &c)
+	p, err := plan(c, o)
 	if err := done(err); err != nil {
 		return err
 	}
 	if err := own.write(cmd, p); err != nil {
 		return err
 	}
-	if flags.input.talks() {
+	if input.talks() {
 		printEstimate(cmd, p)
 	}
 	return nil

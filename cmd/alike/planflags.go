@@ -33,6 +33,10 @@ func (own *planFlags) add(f *pflag.FlagSet, results string) {
 	f.IntVar(&own.partitions, "partitions", 0, "tasks of the stages that divide the work by hashes (default: as many as --memory asks for, and at least one a file, up to 64 of at least 16 MiB of input)")
 }
 
+func (own *planFlags) addPrices(f *pflag.FlagSet) {
+	f.StringVar(&own.prices, "prices", "", "`file` with the prices of machines and requests, see docs/cluster.md")
+}
+
 // check checks the flags of all plans; tables is the number of collections of documents.
 func (own *planFlags) check(cmd *cobra.Command, tables int) error {
 	for _, flag := range ofOneProcess {

@@ -197,6 +197,11 @@ func tellRun(cmd *cobra.Command, p *runner.Plan, s *runner.Summary) {
 	if s.Within != nil && s.Within.Missing() {
 		fmt.Fprintf(cmd.ErrOrStderr(), "alike: %s\n", visible(s.Within.MissingNotice().Explain(flagOf)))
 	}
+	if p.Passages != nil {
+		tellPassages(cmd, s.Read, s.Skipped, s.Passages, p.Passages.FoundOnly)
+		fmt.Fprintf(cmd.ErrOrStderr(), "output in %s\n", fault.Shown(p.Output))
+		return
+	}
 	n, what := removedOr(s.Removed, s.Tagged)
 	read, found := "document", fmt.Sprintf("%s kept, %s %s in %s", humanize.Comma(s.Kept), humanize.Comma(n), what, count(s.Clusters, "cluster"))
 	switch p.Command {

@@ -21,6 +21,9 @@ type Row struct {
 	Source     Source
 }
 
+// Little is the number of words below which a document that was cut is left with too little.
+const Little = 50
+
 // Gone says of the key of a hash whether its pieces go, and where they stand first, which is in an earlier document.
 type Gone func(key uint64) (Source, bool)
 

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/internal/pieces"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/stage"
 )
@@ -33,8 +34,27 @@ const (
 	setsOfInput = 2.5     // bytes of a set, as a multiple of the bytes of its record
 	inputOfTask = 4 << 30 // most bytes of input for a task, on average
 	uploadPart  = 5 << 20 // bytes of a part of an upload
-	lists       = 3       // files of Dedup besides the kept ones
 )
+
+// bytesOfPiece are how many bytes of input have a piece, and cardBytes the bytes that tasks exchange for each document,
+// of plans of passages: the least of Reuters and of English articles.
+var bytesOfPiece = map[pieces.Unit]int64{pieces.Line: 70, pieces.Sentence: 150, pieces.Paragraph: 600, pieces.Substring: 6}
+
+const (
+	pieceBytes = 24
+	cardBytes  = 60
+)
+
+// exchanged estimates the number of keys of a document, or of its pieces, and the bytes that tasks exchange.
+func exchanged(p *Plan, keys int) (int, int64) {
+	e := &p.Estimate
+	if p.Passages != nil {
+		keys = int(e.InputBytes / bytesOfPiece[p.Passages.Unit] / max(e.Documents, 1))
+		return keys, e.Documents * int64(cardBytes+pieceBytes*keys)
+	}
+	sets := int64(wantedShare * setsOfInput * float64(e.InputBytes))
+	return keys, e.Documents*int64(rowBytes+keyBytes*keys) + sets
+}
 
 // divide estimates the work, for documents with this number of keys each, and chooses the number of partitions
 // and the files of each task.
@@ -50,14 +70,12 @@ func (p *Plan) divide(ctx context.Context, c dedup.Config, keys int, prices Pric
 	}
 	e := &p.Estimate
 	e.Files, e.InputBytes, e.Documents = judged.Files, judged.InputBytes, judged.Documents
-	rows := e.Documents * int64(rowBytes+keyBytes*keys)
-	sets := int64(wantedShare * setsOfInput * float64(e.InputBytes))
+	keys, e.WorkBytes = exchanged(p, keys)
 	if p.Partitions == 0 {
-		p.Partitions = p.partitionsFor(rows+sets, e.InputBytes)
+		p.Partitions = p.partitionsFor(e.WorkBytes, e.InputBytes)
 	}
 	tasks := max(p.Partitions, int(e.InputBytes/inputOfTask))
 	p.FirstFiles = p.cutBehind(p.References, tasks)
-	e.WorkBytes = rows + sets
 	e.ReadRequests, e.WriteRequests = p.requests(keys)
 	e.MovedBytes = p.passes()*e.InputBytes + 2*e.WorkBytes + p.bytesOfTables() // blocks are written and read
 	seconds := taskSeconds*float64(p.tasks()) + readSeconds*float64(e.ReadRequests)
@@ -123,9 +141,9 @@ func (p *Plan) bytesOfTables() (bytes int64) {
 // any, a stage seldom has blocks for another one.
 func rowsOfDocument(s stage.Stream, keys int) float64 {
 	switch s {
-	case stage.Rows, stage.Names, stage.Cards, stage.Totals, stage.Counts, stage.KeptText:
+	case stage.Rows, stage.Names, stage.Cards, stage.Totals, stage.Counts, stage.KeptText, stage.LittleText:
 		return 1
-	case stage.Keys, stage.Sampled:
+	case stage.Keys, stage.Sampled, stage.Pieces:
 		return float64(keys)
 	case stage.Damaged, stage.Skips, stage.Repeats, stage.Renames:
 		return 0
@@ -164,8 +182,8 @@ func (p *Plan) requests(keys int) (read, write int64) {
 		write += int64(s.Tasks)
 	}
 	write += moreForParts(p.Estimate.WorkBytes, int64(p.tasks()))
-	if p.Command == stage.Dedup {
-		files := int64(len(p.Files))
+	if fillsFolder(p) {
+		files, lists := int64(len(p.Files)), int64(len(listsOf(p))+1)
 		return read, write + files + lists + moreForParts(p.Estimate.InputBytes, files)
 	}
 	return read, write + 1

@@ -196,7 +196,9 @@ func (r *reader) document(position uint64, lines int64, record *corpus.Record) *
 		r.name = r.source.AppendID(r.name[:0], lines+record.Line)
 		r.d.Name = r.name
 	}
-	r.d.Whole = r.source.Format == corpus.Text
+	if r.d.Whole = r.source.Format == corpus.Text; r.d.Whole && p.Passages != nil && record.Encoding.Len() > 0 {
+		r.d.InFile = record.Encoding.Places(record.Text).InFile
+	}
 	if r.file < uint64(p.References) {
 		r.place = r.source.AppendID(append(r.place[:0], engine.AgainstPrefix...), lines+record.Line)
 		r.d.Place = r.place

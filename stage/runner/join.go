@@ -115,7 +115,7 @@ func (p *joinPlan) findTables(ctx context.Context) error {
 			for _, s := range found {
 				inputs = append(inputs, s.Input())
 			}
-			if err := p.findFiles(ctx, dedup.Config{Inputs: inputs, Corpus: c.Corpus}, stage.Dedup); err != nil {
+			if err := p.findFiles(ctx, dedup.Config{Inputs: inputs, Corpus: c.Corpus}); err != nil {
 				return err
 			}
 		} else {

@@ -45,6 +45,13 @@ func TestMain(m *testing.M) {
 func TestProcessesThatAreKilledLeaveWhatOthersGoOnFrom(t *testing.T) {
 	c := dedup.Config{Inputs: []string{hotCorpus(t, 30, 60, 60, 3)}}
 	p := makePlan(t, c, PlanOptions{Command: stage.Dedup, Output: filepath.Join(t.TempDir(), "out"), Partitions: 3})
+	survivesKills(t, p)
+	same(t, output(t, p.Output), plainDedup(t, c))
+}
+
+// survivesKills runs a plan by processes that are killed, until one of them ends. They must leave nothing else.
+func survivesKills(t *testing.T, p *Plan) {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "plan.json")
 	if err := os.WriteFile(path, jsonOf(t, p), 0o644); err != nil {
 		t.Fatal(err)
@@ -74,7 +81,6 @@ func TestProcessesThatAreKilledLeaveWhatOthersGoOnFrom(t *testing.T) {
 		}
 		kills++
 	}
-	same(t, output(t, p.Output), plainDedup(t, c))
 	// The last process may have been killed between the end of its work and that of itself.
 	if _, err := Run(t.Context(), p, stage.Publish, 0, Options{Again: true}); err != nil {
 		t.Fatal(err)

@@ -70,7 +70,7 @@ func Make(ctx context.Context, c dedup.Config, o PlanOptions) (*Plan, error) {
 		p.divideParts(o.Engine)
 		return p.made()
 	}
-	if err := p.findFiles(ctx, c, o.Command); err != nil {
+	if err := p.findFiles(ctx, c); err != nil {
 		return nil, err
 	}
 	if err := p.divide(ctx, c, r.Keys(), o.Prices); err != nil {
@@ -167,8 +167,8 @@ func absolute(where string) string {
 }
 
 // findFiles finds the inputs and puts them into the plan.
-func (p *Plan) findFiles(ctx context.Context, c dedup.Config, command string) error {
-	if command == stage.Dedup {
+func (p *Plan) findFiles(ctx context.Context, c dedup.Config) error {
+	if fillsFolder(p) {
 		c.Output = p.Output
 	} else {
 		c.Outputs = append(c.Outputs, p.Output)
@@ -185,7 +185,7 @@ func (p *Plan) findFiles(ctx context.Context, c dedup.Config, command string) er
 		if p.Plan.Tags != nil && i >= references && !tagging.Carry(s.Format) {
 			return fmt.Errorf("%w: %s has documents that are files or lines of their own, which can carry no tags: tag them on one machine", dedup.ErrUsage, s.Label())
 		}
-		p.Listed = p.Listed || s.Format == corpus.Text && command == stage.Dedup && i >= references
+		p.Listed = p.Listed || s.Format == corpus.Text && p.Command == stage.Dedup && i >= references
 		f, err := fileOf(ctx, s, c.Corpus)
 		if err != nil {
 			return err
@@ -195,9 +195,9 @@ func (p *Plan) findFiles(ctx context.Context, c dedup.Config, command string) er
 	return p.checkEmpty(ctx, c.Corpus.Buckets)
 }
 
-// checkEmpty refuses an output folder that is not empty. The output file of Pairs is replaced instead.
+// checkEmpty refuses an output folder that is not empty. An output file is replaced instead.
 func (p *Plan) checkEmpty(ctx context.Context, buckets Buckets) error {
-	if p.Command == stage.Pairs {
+	if !fillsFolder(p) {
 		return nil
 	}
 	full := ""

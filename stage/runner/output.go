@@ -1,141 +1,21 @@
 package runner
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"path"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/internal/linklist"
-	"github.com/alike-dev/alike/internal/tagging"
 	"github.com/alike-dev/alike/linkage"
 	"github.com/alike-dev/alike/stage"
 )
 
-// Keep implements stage.Input: it copies the kept records of the task's files.
-func (in *input) Keep(ctx context.Context, kept func(position uint64) bool, tag func(position uint64) (stage.Tag, error)) error {
-	if in.plan.Engine { // the engine drops documents itself
-		return nil
-	}
-	k := &keeper{kept: kept}
-	if tag != nil {
-		k.fields = in.plan.tags()
-		k.tag = func(position uint64) (tagging.Tag, error) {
-			t, err := tag(position)
-			if t.Duplicate && int(t.KeptFile) < len(in.plan.Files) {
-				t.In = in.plan.Files[t.KeptFile].label()
-			}
-			return t.Tag, err
-		}
-	}
-	return in.eachFile(ctx, func(file uint64, source corpus.Source, o corpus.Options) error {
-		return in.keep(ctx, source, file, o, k)
-	})
-}
-
-// A keeper says which records of a file are copied, and what is added to them.
-type keeper struct {
-	kept   func(position uint64) bool
-	fields *tagging.Fields // nil: nothing
-	tag    func(position uint64) (tagging.Tag, error)
-}
-
-// told ignores damage, which the first stage has reported.
-func told(*corpus.Problem) error { return nil }
-
-func (in *input) keep(ctx context.Context, source corpus.Source, file uint64, o corpus.Options, k *keeper) (err error) {
-	if source.Format == corpus.Text { // it is listed
-		return nil
-	}
-	f, err := corpus.Open(ctx, source, o)
-	if err != nil {
-		return broken(ctx, err, told)
-	}
-	to, err := in.create(ctx, path.Join(dedup.KeptFolder, source.Name))
-	if err != nil {
-		return errors.Join(err, f.Close())
-	}
-	w, err := corpus.NewWriter(to, source.Compression, 1)
-	if err != nil {
-		return errors.Join(err, f.Close())
-	}
-	defer w.Abort()
-	if source.Format == corpus.Parquet {
-		_ = f.Close() // it was opened only to see whether it can be read
-		err = corpus.CopyRows(ctx, w, source, o, k.rows(file), func(row int64) bool { return k.kept(file<<32 | uint64(row)) })
-	} else {
-		err = errors.Join(copyRecords(ctx, f, file, w, o, k), f.Close())
-	}
-	if err != nil {
-		return err
-	}
-	return w.Commit()
-}
-
-// rows says how the rows of a Parquet file are copied.
-func (k *keeper) rows(file uint64) corpus.RowCopy {
-	how := corpus.RowCopy{Threads: 1}
-	if k.fields != nil {
-		tags := k.fields.Rows()
-		how.Extra = func(rows []int64) ([]byte, error) {
-			return tags.File(rows, func(row int64) (tagging.Tag, error) { return k.tag(file<<32 | uint64(row)) })
-		}
-	}
-	return how
-}
-
-func copyRecords(ctx context.Context, f *corpus.File, file uint64, w *corpus.Writer, o corpus.Options, k *keeper) error {
-	parser := corpus.NewParser(o)
-	var record corpus.Record
-	number, headed := uint64(0), false
-	var tags *tagging.RecordTagger // nil: records are copied as they are
-	head := func() error {         // a byte order mark is known only when a block was read
-		if headed {
-			return nil
-		}
-		headed = true
-		header := f.Header()
-		if k.fields != nil {
-			tags = k.fields.Records(f)
-			header = tags.Header(header)
-		}
-		_, err := w.Write(header)
-		return err
-	}
-	err := eachBlockOf(ctx, f, told, func(b *corpus.Block) error {
-		if err := head(); err != nil {
-			return err
-		}
-		parser.Start(f, b)
-		for ; parser.NextRaw(&record); number++ {
-			if !k.kept(file<<32 | number) {
-				continue
-			}
-			raw := record.Raw
-			if tags != nil {
-				t, err := k.tag(file<<32 | number)
-				if err != nil {
-					return err
-				}
-				raw = tags.Record(raw, &t)
-			}
-			if _, err := w.Write(raw); err != nil {
-				return err
-			}
-		}
-		return ctx.Err()
-	})
-	return cmp.Or(err, head())
-}
-
-// Summary adds up the counts of all tasks. Dedup writes it to its output folder.
+// Summary adds up the counts of all tasks. Dedup and Cut write it to their output folder.
 type Summary struct {
 	Read          int64  `json:"read"`
 	Kept          int64  `json:"kept"`
@@ -156,47 +36,60 @@ type Summary struct {
 	Plan              string `json:"plan"`
 	// Within counts by the values of the field within which texts are compared.
 	Within *dedup.Within `json:"within,omitempty"`
+	// Passages are the counts of what was cut.
+	Passages *dedup.PassageCounts `json:"passages,omitempty"`
 	// Join is the report of stage.Match.
 	Join *linkage.Report `json:"join,omitempty"`
 }
 
-// publish writes the lists and returns the summary. For Dedup it writes the summary too.
+// textList is a list of the results: a file of lines that tasks have made.
+type textList struct {
+	stream       stage.Stream
+	name, header string // the name is "" if the list is all that results from the plan
+}
+
+// listsOf returns the lists of a plan, except for those in Parquet.
+func listsOf(p *Plan) []textList {
+	switch p.Command {
+	case stage.Pairs:
+		return []textList{{stage.PairsText, "", "a,b,similarity\n"}}
+	case stage.Cut:
+		return []textList{{stage.FoundText, dedup.FoundFile, "document,start,end,first_document,first_start\n"}, {stage.LittleText, dedup.LittleFile, "document,words\n"}}
+	case stage.Join:
+		var header strings.Builder
+		_ = linklist.WriteHeader(&header, p.Join.Format, p.Join.List()) // a Builder takes everything
+		return []textList{{stage.LinksText, "", header.String()}}
+	}
+	members := "id,cluster\n"
+	if p.Join != nil {
+		members = "id,cluster,probability\n"
+	}
+	all := []textList{{stage.RemovedText, dedup.RemovedFile, "id,kept_id,similarity\n"}, {stage.ClustersText, dedup.ClustersFile, members}}
+	if p.Listed {
+		all = append(all, textList{stage.KeptText, dedup.KeptList, ""})
+	}
+	return all
+}
+
+// fillsFolder tells whether the results are a folder of several files.
+func fillsFolder(p *Plan) bool { return p.Command == stage.Dedup || p.Command == stage.Cut }
+
+// publish writes the lists and returns the summary. Into a folder it writes the summary too.
 func (in *input) publish(ctx context.Context) (*Summary, error) {
 	p := in.plan
-	type textList struct {
-		stream       stage.Stream
-		name, header string
-	}
-	lists := []textList{{stage.PairsText, "", "a,b,similarity\n"}}
-	switch {
-	case p.Command == stage.Join && p.Join.Format == linklist.Packed:
-		lists = nil
+	if p.Command == stage.Join && p.Join.Format == linklist.Packed {
 		if err := in.writeParquet(ctx); err != nil {
 			return nil, err
 		}
-	case p.Command == stage.Join:
-		var header strings.Builder
-		if err := linklist.WriteHeader(&header, p.Join.Format, p.Join.List()); err != nil {
-			return nil, err
-		}
-		lists = []textList{{stage.LinksText, "", header.String()}}
-	case p.Command == stage.Dedup:
-		members := "id,cluster\n"
-		if p.Join != nil {
-			members = "id,cluster,probability\n"
-		}
-		lists = []textList{{stage.RemovedText, dedup.RemovedFile, "id,kept_id,similarity\n"}, {stage.ClustersText, dedup.ClustersFile, members}}
-		if p.Listed {
-			lists = append(lists, textList{stage.KeptText, dedup.KeptList, ""})
-		}
-	}
-	for _, l := range lists {
-		if err := in.writeList(ctx, l.stream, l.name, l.header); err != nil {
-			return nil, err
+	} else {
+		for _, l := range listsOf(p) {
+			if err := in.writeList(ctx, l.stream, l.name, l.header); err != nil {
+				return nil, err
+			}
 		}
 	}
 	s, err := in.summarize(ctx)
-	if err != nil || p.Command != stage.Dedup {
+	if err != nil || !fillsFolder(p) {
 		return s, err
 	}
 	to, err := in.create(ctx, dedup.SummaryFile)
@@ -263,6 +156,12 @@ func (in *input) summarize(ctx context.Context) (*Summary, error) {
 	}
 	if p.Plan.Tags != nil {
 		s.Tagged, s.Removed = new(s.Removed), 0
+	}
+	if c := p.Passages; c != nil {
+		s.Pairs, s.Passages = 0, &dedup.PassageCounts{
+			Unit: c.Unit, MinTokens: c.MinTokens, MinCount: c.MinCount, Found: n[stage.CountPairs], Bytes: n[stage.CountCutBytes],
+			Changed: n[stage.CountChanged], Emptied: n[stage.CountEmptied], Little: n[stage.CountLittle],
+		}
 	}
 	s.Kept = s.Read - s.Removed - s.Skipped
 	if err == nil && p.Join != nil && p.Join.Rule != nil {

@@ -159,6 +159,6 @@ func (in *piped) Documents(ctx context.Context, wanted func(uint64) bool, visit 
 }
 
 // Keep implements stage.Input: the engine drops documents itself.
-func (in *piped) Keep(context.Context, func(uint64) bool, func(uint64) (stage.Tag, error)) error {
+func (in *piped) Keep(context.Context, func(uint64) bool, stage.Edits) error {
 	return nil
 }

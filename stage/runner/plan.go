@@ -37,7 +37,7 @@ type Plan struct {
 	Tables   []Table  `json:"tables,omitempty"` // for records: the left and the right table, or the only one
 	Skipped  int64    `json:"skipped"`          // number of inputs that were found and cannot be read
 	Work     string   `json:"work"`             // folder or URL for the blocks that tasks exchange
-	Output   string   `json:"output"`           // URL or folder for Dedup, URL or file for Pairs and Join
+	Output   string   `json:"output"`           // URL or folder for Dedup and Cut, URL or file for Pairs and Join
 	Memory   int64    `json:"memory"`           // bytes of a process
 	Estimate Estimate `json:"estimate"`
 }
@@ -173,7 +173,7 @@ func (p *Plan) check() error {
 			return wrong("%w", err)
 		}
 		name := path.Clean(f.Name)
-		if p.Command == stage.Dedup && named[name] {
+		if fillsFolder(p) && named[name] {
 			return wrong("two inputs have the name %.100q", name)
 		}
 		named[name] = true

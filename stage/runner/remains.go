@@ -7,7 +7,6 @@ import (
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/internal/bucketurl"
 	"github.com/alike-dev/alike/internal/filelock"
-	"github.com/alike-dev/alike/stage"
 	"github.com/alike-dev/alike/vfs"
 )
 
@@ -43,12 +42,13 @@ func resultFiles(p *Plan) map[string]map[string]bool {
 		folders[dir][filelock.Hash(name)] = true
 	}
 	output := bucketurl.LocalPath(p.Output)
-	if p.Command != stage.Dedup {
+	if !fillsFolder(p) {
 		add(output)
 		return folders
 	}
-	for _, list := range []string{dedup.RemovedFile, dedup.ClustersFile, dedup.SummaryFile} {
-		add(filepath.Join(output, list))
+	add(filepath.Join(output, dedup.SummaryFile))
+	for _, list := range listsOf(p) {
+		add(filepath.Join(output, list.name))
 	}
 	for _, f := range p.Files {
 		add(filepath.Join(output, dedup.KeptFolder, filepath.FromSlash(f.Name)))

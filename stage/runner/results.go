@@ -10,7 +10,6 @@ import (
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/durable"
-	"github.com/alike-dev/alike/stage"
 )
 
 // written is a file of the results, as a task has written it.
@@ -20,17 +19,17 @@ type written struct {
 	Sum  uint32 `json:"sum"` // CRC-32C
 }
 
-// openResults opens the place of the results. name is that of the file of Pairs and Join; "" for Dedup, which fills a folder.
+// openResults opens the place of the results. name is that of the file of Pairs and Join; "" if they are a folder.
 func (p *Plan) openResults(ctx context.Context, buckets Buckets) (at place, name string, err error) {
 	where := p.Output
-	if p.Command != stage.Dedup {
+	if !fillsFolder(p) {
 		where, name = splitName(where)
 	}
 	at, err = openPlace(ctx, where, buckets, false)
 	return at, name, err
 }
 
-// create begins a file of the results: one with this name for Dedup, else the only one. The header of the task's object
+// create begins a file of the results: one with this name in a folder, else the only one. The header of the task's object
 // lists it when it is committed.
 func (in *input) create(ctx context.Context, name string) (corpus.Destination, error) {
 	at, only, err := in.plan.openResults(ctx, in.o.Buckets)

@@ -13,14 +13,11 @@ import (
 	"github.com/alike-dev/alike/internal/splice"
 )
 
-// Little is the number of words below which a document that was cut is left with too little.
-const Little = 50
-
 // Counts are the numbers of what goes.
 type Counts struct {
 	Changed int64 // documents out of which something goes
 	Emptied int64 // of them, those of which no word stays
-	Little  int64 // of them, those with fewer than Little words, emptied ones too
+	Little  int64 // of them, those with fewer than pieces.Little words, emptied ones too
 	Rows    int64
 	Bytes   int64 // of the texts, that go
 }
@@ -173,7 +170,7 @@ func (w *writing) find(doc uint32, record *corpus.Record) []pieces.Cut {
 	if words == 0 {
 		w.counts.Emptied++
 	}
-	if words < Little {
+	if words < pieces.Little {
 		w.counts.Little++
 		w.little = binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(w.little, doc), uint32(words))
 	}
@@ -254,9 +251,6 @@ func (o *outputs) write(ctx context.Context, b *inorder.Block, w *writing) error
 		return o.writeRows(ctx, b, w)
 	}
 	if o.w == nil {
-		if b.End && b.Err != nil && len(o.d.files[b.At].ends) == 0 {
-			return nil // nothing of it could be read
-		}
 		var err error
 		if o.w, err = o.to.CreateKept(source, o.j.Space.Threads, o.j.Space.Share(4)); err != nil {
 			return err
