@@ -98,6 +98,7 @@ var uses = []use{
 	{line: "sketch docs.jsonl --preset hash4j-simhash", only: ofPresets},
 	{line: "plan dedup docs.jsonl --results clean --work work"},
 	{line: "plan pairs docs.jsonl --results out.csv --work work"},
+	{line: "plan passages docs.jsonl --results clean --work work --unit line"},
 	{line: "plan dedup docs.jsonl --results clean --work work --preset exlsh-word --distance 3", only: ofPresets},
 	{line: "plan dedup docs.jsonl --results clean --work work --preset hash4j-simhash --distance 3", only: ofPresets},
 	{line: "plan pairs docs.jsonl --results out.csv --work work --preset exlsh-word --distance 3", only: ofPresets},
