@@ -280,6 +280,10 @@ def test_files_come_out_as_the_command_writes_them_though_tasks_fail(small: Spar
     with pytest.warns(SkippedRecords):
         assert spark.pairs_files([folder / f"{part}.jsonl" for part in range(3)], tmp_path / "spark.csv")["pairs"] > 0
     assert (tmp_path / "spark.csv").read_bytes() == (tmp_path / "one.csv").read_bytes()
+    command("passages", folder, "-o", tmp_path / "cut", "--unit=line", "--quiet")
+    assert spark.passages_files(folder, tmp_path / "cut by spark", unit="line")["passages"]["found"] > 0
+    for name in ("kept/0.jsonl", "kept/2.jsonl", "found.csv", "little.csv"):
+        assert (tmp_path / "cut by spark" / name).read_bytes() == (tmp_path / "cut" / name).read_bytes()
     with pytest.raises(UsageError, match="is not empty: it has"):
         spark.dedup_files(folder, out[1])
     with pytest.raises(TypeError, match="did you mean ngram"):

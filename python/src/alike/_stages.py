@@ -80,6 +80,22 @@ class FilesDedupOptions(FilesOptions, EngineDedupOptions, total=False):
     tag_prefix: str
 
 
+class FilesPassagesOptions(TypedDict, total=False):
+    """Flags of ``alike plan passages``."""
+
+    unit: Literal["line", "sentence", "paragraph", "substring"]
+    min_tokens: int
+    min_count: int
+    code: bool
+    found_only: bool
+    format: Literal["jsonl", "csv", "tsv", "parquet", "lines", "text"]
+    max_record: Size
+    on_error: Literal["skip", "fail"]
+    memory: Size
+    partitions: int
+    work: Path
+
+
 class EngineTableOptions(JoinOptions, total=False):
     """Flags of ``alike plan join`` for joins on an engine."""
 

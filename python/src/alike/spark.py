@@ -56,6 +56,7 @@ from ._stages import (
     EngineTableOptions,
     FilesDedupOptions,
     FilesOptions,
+    FilesPassagesOptions,
     FilesTableOptions,
     Plan,
     Row,
@@ -279,6 +280,18 @@ def pairs_files(
     """
     check("pairs_files", options, FilesOptions)
     return _on_files("pairs", inputs, output, {**options, "text_field": text, "id_field": id})
+
+
+@documented(FilesPassagesOptions)
+def passages_files(
+    inputs: Path | Sequence[Path], output: Path, *, text: str | None = None, id: str | None = None, **options: Unpack[FilesPassagesOptions]
+) -> Summary:
+    """Cut passages that stand in an earlier document out of files, and fill the folder output as ``alike passages`` does.
+
+    Everything else is as for dedup_files.
+    """
+    check("passages_files", options, FilesPassagesOptions)
+    return _on_files("passages", inputs, output, {**options, "text_field": text, "id_field": id})
 
 
 @documented(FilesTableOptions)
