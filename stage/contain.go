@@ -77,7 +77,12 @@ func look(t *task) error {
 	looks := extsort.NewLookup(sorted)
 	s, maker := t.plan.sampling(), t.plan.recipe.NewSetMaker()
 	looker := s.NewLooker()
-	var set []uint64
+	var features []uint64
+	pass := func(keys []uint64, has []bool) {
+		for i, key := range keys {
+			has[i] = filters[t.plan.hashed(key)].Has(key)
+		}
+	}
 	wanted := func(position uint64) bool { _, found := looks.Find(position); return found }
 	_, err = t.in.Documents(t.ctx, wanted, func(d *Document) error {
 		if d.Damaged {
@@ -86,20 +91,16 @@ func look(t *task) error {
 		if d.Position>>(64-voteBits) != 0 {
 			return errors.New("more than 2²⁴ files: put several of them into one")
 		}
-		set = maker.AppendSet(set[:0], d.Text)
-		hashes, last, votes := looker.Look(set, !t.ofReferences())
+		features = maker.AppendFeatures(features[:0], d.Text)
 		within := t.plan.within().of(d)
+		hashes, last, votes := looker.Look(features, within, !t.ofReferences(), pass)
 		for _, hash := range hashes {
 			key := within.Key(hash)
-			to := t.plan.hashed(key)
-			if !filters[to].Has(key) {
-				continue
-			}
 			own := 0
 			if hash <= last {
 				own = votes
 			}
-			if err := t.out.add(Sampled, to, nil, key, s.Missing(own)<<(64-voteBits)|d.Position); err != nil {
+			if err := t.out.add(Sampled, t.plan.hashed(key), nil, key, s.Missing(own)<<(64-voteBits)|d.Position); err != nil {
 				return err
 			}
 		}

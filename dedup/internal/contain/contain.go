@@ -3,7 +3,8 @@
 //
 //	the samples of all documents   → a filter of their keys
 //	the sets of all documents      → (key, document) for keys that pass; a document's own sample has votes
-//	equal keys                     → votes for each pair of a document that samples the key and one that has it
+//	equal keys                     → a list of the documents that have the key, for each that samples it
+//	the lists of a document        → votes for each pair of it and a document in them
 //
 // See lsh.Sample for the pairs that are found. Only a few entries are sorted for each document,
 // however large it is: those of its sample, and those that it shares with samples of others.
@@ -22,7 +23,6 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/meter"
 	"github.com/alike-dev/alike/dedup/internal/reread"
 	"github.com/alike-dev/alike/internal/bitset"
-	"github.com/alike-dev/alike/internal/bloom"
 	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/resume"
@@ -40,6 +40,8 @@ type Options struct {
 	Sizes    bool        // whether the sizes of sets are wanted
 	Log      *resume.Log // nil: nothing is noted
 	Progress meter.Progress
+
+	listed int64 // numbers in lists at once; 0: listsMost, or what the memory has room for
 }
 
 // Found are pairs in the form of package group, with at least Sample.Agree votes; documents of keys over
@@ -67,7 +69,13 @@ func Candidates(ctx context.Context, o Options) (*Found, error) {
 	return found, nil
 }
 
-func (o *Options) pairSorting() extsort.Options { return o.Graph.Sorting("votes", 8) }
+// pairSorting sorts pairs, each of which may be found from both of its documents.
+func (o *Options) pairSorting() extsort.Options {
+	sorting := o.Graph.Sorting("meetings", 8)
+	sorting.Sum = true
+	return sorting
+}
+
 func (o *Options) hotSorting() extsort.Options  { return o.Graph.Space.Sorting("hubs", 16, 64) }
 func (o *Options) sizeSorting() extsort.Options { return o.Graph.ByDoc("sizes", 8) }
 
@@ -81,12 +89,8 @@ func (o *Options) find(ctx context.Context) (found []*extsort.Sorted, capped int
 	if err != nil {
 		return nil, 0, err
 	}
-	votes, hot, capped, err := o.vote(ctx, keys)
-	var pairs *extsort.Sorted
-	if err = errors.Join(err, o.Graph.Space.Release(keys)); err == nil {
-		pairs, err = o.enough(ctx, votes)
-	}
-	if err = errors.Join(err, o.Graph.Space.ReleaseAll(votes)); err != nil {
+	pairs, hot, capped, err := o.vote(ctx, keys)
+	if err = errors.Join(err, o.Graph.Space.Release(keys)); err != nil {
 		return nil, 0, errors.Join(err, o.Graph.Space.ReleaseAll(pairs, hot, sizes))
 	}
 	found = []*extsort.Sorted{pairs, hot}
@@ -102,28 +106,8 @@ func (o *Options) inside(doc uint32) bool {
 	return !o.Sides.Reference(doc) && (!directed || o.Sides.Left(doc))
 }
 
-// filter returns the keys of all samples.
-func (o *Options) filter(ctx context.Context) (*bloom.Filter, error) {
-	filter := bloom.New(o.Docs.Len() * o.Sample.Size)
-	err := o.Records.Table.EachSegment(ctx, o.Graph.Space.Threads, func(_ int, s *doctable.Scan) error {
-		for i := range o.Sample.Size {
-			err := s.EachKey(i, 0, uint32(o.Records.Table.Docs), func(doc uint32, key uint64) error {
-				if key != recipe.NoKey && o.Docs.Has(doc) && o.inside(doc) {
-					filter.AddShared(key)
-				}
-				return nil
-			})
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return filter, err
-}
-
 // keys returns, for all documents, their keys that are in the filter; see value. It goes through all sets.
-func (o *Options) keys(ctx context.Context, filter *bloom.Filter) (keys, sizes *extsort.Sorted, err error) {
+func (o *Options) keys(ctx context.Context, filter *filter) (keys, sizes *extsort.Sorted, err error) {
 	if err := o.Records.PrepareSets(ctx, o.Docs); err != nil {
 		return nil, nil, err
 	}
@@ -175,22 +159,26 @@ func (o *Options) lookAtAll(ctx context.Context, newLooker func() *looker) error
 type looker struct {
 	*engine.Looker
 	o      *Options
-	filter *bloom.Filter
+	filter *filter
 	keys   *extsort.Appender
 	sizes  *extsort.Appender
 }
 
 func (l *looker) lookAt(b *doctable.Block, sets *reread.Sets) error {
+	of := sets.Features
+	if l.o.Sizes {
+		of = sets.Plain
+	}
 	for doc := b.FirstDoc; doc < b.FirstDoc+b.Docs; doc++ {
 		if !l.o.Docs.Has(doc) {
 			continue
 		}
-		set, err := sets.Plain(doc)
+		features, err := of(doc)
 		if err == nil {
-			err = l.look(doc, set, sets.Within(doc))
+			err = l.look(doc, features, sets.Within(doc))
 		}
 		if err == nil && l.o.Sizes {
-			err = l.sizes.Add(uint64(doc), uint64(len(set)))
+			err = l.sizes.Add(uint64(doc), uint64(len(features)))
 		}
 		if err != nil {
 			return err
@@ -200,18 +188,14 @@ func (l *looker) lookAt(b *doctable.Block, sets *reread.Sets) error {
 	return nil
 }
 
-func (l *looker) look(doc uint32, set []uint64, within recipe.Within) error {
-	hashes, last, votes := l.Look(set, l.o.inside(doc))
+func (l *looker) look(doc uint32, features []uint64, within recipe.Within) error {
+	hashes, last, votes := l.Look(features, within, l.o.inside(doc), l.filter.hasAll)
 	for _, hash := range hashes {
-		key := within.Key(hash)
-		if !l.filter.Has(key) {
-			continue
-		}
 		own := 0
 		if hash <= last {
 			own = votes
 		}
-		if err := l.keys.Add(key, l.o.value(doc, own)); err != nil {
+		if err := l.keys.Add(within.Key(hash), l.o.value(doc, own)); err != nil {
 			return err
 		}
 	}

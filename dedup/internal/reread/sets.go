@@ -47,6 +47,19 @@ func (s *Sets) Plain(doc uint32) ([]uint64, error) {
 	return set, errors.Join(err, s.rows.Err)
 }
 
+// Features returns the features of a document whatever its value, in any order and perhaps repeated, which saves sorting
+// them if they are made again. They are valid until the next call.
+func (s *Sets) Features(doc uint32) ([]uint64, error) {
+	if s.fetch == nil {
+		return s.Plain(doc)
+	}
+	text, err := s.fetch.Text(doc)
+	if err == nil {
+		s.made = s.maker.AppendFeatures(s.made[:0], text)
+	}
+	return s.made, err
+}
+
 // Of returns a document's feature set, that of recipe.Within.Set if the recipe compares within values. It is valid
 // until the next call.
 func (s *Sets) Of(doc uint32) ([]uint64, error) {

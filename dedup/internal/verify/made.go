@@ -20,8 +20,11 @@ import (
 const (
 	madeMost     = 128 << 20
 	forecastMost = 48 << 20
-	madeHeader   = 24 // of each document
+	madeHeader   = 24 // of each document; outlines are not counted
 )
+
+// made is a set that was made once for all units, with its outline.
+type made struct{ set, outline []uint64 }
 
 // manyPairs tells whether making all sets pays off: documents are in two pairs each, on average.
 func (v *Options) manyPairs(pairs *extsort.Sorted) bool {
@@ -53,7 +56,8 @@ func (v *Options) makeSets(ctx context.Context, pairs *extsort.Sorted) error {
 	if err != nil {
 		return err
 	}
-	made := make([][]uint64, v.Records.Table.Docs)
+	all := make([]made, v.Records.Table.Docs)
+	outlines := outlinesFor(int(v.Records.Table.Features / int64(len(all))))
 	var next atomic.Int64
 	workers, ctx := errgroup.WithContext(ctx)
 	for range v.Graph.Space.Threads {
@@ -62,10 +66,10 @@ func (v *Options) makeSets(ctx context.Context, pairs *extsort.Sorted) error {
 			defer sets.Close()
 			for ctx.Err() == nil {
 				first := int(next.Add(madeChunk)) - madeChunk
-				if first >= len(made) {
+				if first >= len(all) {
 					return nil
 				}
-				for doc := first; doc < min(first+madeChunk, len(made)); doc++ {
+				for doc := first; doc < min(first+madeChunk, len(all)); doc++ {
 					if !wanted.Has(uint32(doc)) {
 						continue
 					}
@@ -73,7 +77,7 @@ func (v *Options) makeSets(ctx context.Context, pairs *extsort.Sorted) error {
 					if err != nil {
 						return err
 					}
-					made[doc] = slices.Clone(set)
+					all[doc] = made{slices.Clone(set), outlines.of(set)}
 				}
 			}
 			return ctx.Err()
@@ -82,6 +86,6 @@ func (v *Options) makeSets(ctx context.Context, pairs *extsort.Sorted) error {
 	if err := workers.Wait(); err != nil {
 		return err
 	}
-	v.made = made
+	v.made = all
 	return nil
 }

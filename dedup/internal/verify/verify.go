@@ -39,7 +39,7 @@ type Options struct {
 	Progress meter.Progress
 	Meter    *meter.Meter // nil: nothing is measured
 
-	made [][]uint64 // sets of documents, made once for all units; nil: not made
+	made []made // sets of documents, made once for all units; nil: not made
 }
 
 // fromRecords tells whether records must be read again because the table lacks the sets.
@@ -338,6 +338,9 @@ func (w *worker) match(p graph.Pair) (m measure.Match, ok bool) {
 	a, b := w.sets(p)
 	threshold := w.v.Edges.Threshold.Undirected()
 	sizeA, sizeB, inter := len(a), len(b), 0
+	if w.v.made != nil && !threshold.Reached(uint64(mostCommon(w.v.made[p.A], w.v.made[p.B])), uint64(sizeA), uint64(sizeB)) {
+		return m, false
+	}
 	if w.fetch != nil && !w.sorted {
 		sizeA, sizeB, inter = w.unsorted.Compare(a, b)
 		ok = threshold.Reached(uint64(inter), uint64(sizeA), uint64(sizeB))
@@ -354,7 +357,7 @@ func (w *worker) sets(p graph.Pair) (a, b []uint64) {
 		return w.loaded(p.A), w.loaded(p.B)
 	}
 	if w.v.made != nil {
-		return w.v.made[p.A], w.v.made[p.B]
+		return w.v.made[p.A].set, w.v.made[p.B].set
 	}
 	return w.a.Set(p.A), w.b.Set(p.B)
 }
