@@ -181,3 +181,13 @@ func (a *applier) slotOf(id []byte) (slot uint64, found bool, err error) {
 	}
 	return a.ids.slot(id)
 }
+
+// putPiece stores a piece in a batch of its own.
+func (a *applier) putPiece(key, value []byte) error {
+	b := a.queue.engine.db.NewBatch()
+	if err := b.Set(key, value, nil); err != nil {
+		return err
+	}
+	_, err := a.queue.enqueue(b)
+	return err
+}

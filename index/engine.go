@@ -281,3 +281,6 @@ func (e *engine) history(visit func(hashes []uint64) error) error {
 		return visit(hashes)
 	})
 }
+
+// tableFile is the size of a table with keys. Its Bloom filter is read as a whole.
+const tableFile = 8 << 20

@@ -220,3 +220,10 @@ func readHeader(fsys vfs.FS, dir string, o Options) (Options, error) {
 	}
 	return fromHeader(l, o)
 }
+
+// settleFile begins the names of tables that are being written.
+const settleFile = "settle"
+
+func isSettleFile(name string) bool {
+	return strings.HasPrefix(name, settleFile) && strings.HasSuffix(name, newSuffix)
+}

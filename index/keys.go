@@ -165,3 +165,6 @@ func asDamage(err error) error {
 	}
 	return err
 }
+
+// entry is a key of a document on its way into the table.
+type entry struct{ key, slot uint64 }

@@ -90,9 +90,6 @@ type loading struct {
 	reserved bool // the table has room for the expected keys
 }
 
-// entry is a key of a document on its way into the table.
-type entry struct{ key, slot uint64 }
-
 // partitions is the number of parts of the table that can be filled independently.
 const partitions = 256
 

@@ -52,16 +52,6 @@ func (e *engine) putRecord(record []byte, sum uint32, slot uint64, piece, place 
 	return place(key, sealed(seal(value, sum, slot), slot))
 }
 
-// putPiece stores a piece in a batch of its own.
-func (a *applier) putPiece(key, value []byte) error {
-	b := a.queue.engine.db.NewBatch()
-	if err := b.Set(key, value, nil); err != nil {
-		return err
-	}
-	_, err := a.queue.enqueue(b)
-	return err
-}
-
 // anyLong tells whether pending documents have a record that is stored in pieces.
 func (e *engine) anyLong(pending []arrival) bool {
 	return slices.ContainsFunc(pending, func(a arrival) bool { return len(a.record) > e.pieceSize })

@@ -317,3 +317,13 @@ func (s *Searcher) described(v *view, query []byte, matches []Match, o SearchOpt
 	}
 	return kept, nil
 }
+
+// Sizes returns the sizes of all documents, for UseSizes of another searcher of this index, at any later time. It reads
+// the documents whose sizes are not known yet.
+func (s *Searcher) Sizes() (Sizes, error) {
+	err := s.sizes.read(s.finder, s.x.view.Load())
+	return s.sizes.known, err
+}
+
+// UseSizes saves Neighbours from reading documents for their sizes.
+func (s *Searcher) UseSizes(known Sizes) { s.sizes = sizes{known: known} }

@@ -10,16 +10,6 @@ type Sizes struct {
 	Of   []uint32
 }
 
-// Sizes returns the sizes of all documents, for UseSizes of another searcher of this index, at any later time. It reads
-// the documents whose sizes are not known yet.
-func (s *Searcher) Sizes() (Sizes, error) {
-	err := s.sizes.read(s.finder, s.x.view.Load())
-	return s.sizes.known, err
-}
-
-// UseSizes saves Neighbours from reading documents for their sizes.
-func (s *Searcher) UseSizes(known Sizes) { s.sizes = sizes{known: known} }
-
 // sizes are those that a searcher knows.
 type sizes struct {
 	known  Sizes

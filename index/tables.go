@@ -4,17 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 
 	"github.com/cockroachdb/pebble/v2/objstorage/objstorageprovider"
 	"github.com/cockroachdb/pebble/v2/sstable"
 )
-
-// tableFile is the size of a table with keys. Its Bloom filter is read as a whole.
-const tableFile = 8 << 20
-
-// settleFile begins the names of tables that are being written.
-const settleFile = "settle"
 
 // tables writes tables of the store, in the order of keys, which Pebble ingests unchanged. It belongs
 // to one goroutine; put starts another one that waits for the disk.
@@ -153,8 +146,4 @@ func (t *tables) unset(key []byte) error {
 	}
 	t.since += len(key)
 	return t.w.Delete(key)
-}
-
-func isSettleFile(name string) bool {
-	return strings.HasPrefix(name, settleFile) && strings.HasSuffix(name, newSuffix)
 }
