@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -21,12 +20,6 @@ var agentList = []route{{"POST" + ofCollection + "/mcp", Read, reading, on(agent
 
 // agentCall is for agents.
 type agentCall struct{ *call }
-
-// agents are the handlers of a collection, made when they are first asked.
-type agents struct {
-	once            sync.Once
-	reading, adding http.Handler // adding also offers a tool that adds
-}
 
 func (c agentCall) answer() error {
 	return c.within(func(of *collection) error {

@@ -123,3 +123,10 @@ func (u *unmarked) Read(p []byte) (int, error) {
 	}
 	return u.Reader.Read(p)
 }
+
+// The types of bodies.
+const (
+	jsonType  = "application/json"
+	ndjson    = "application/x-ndjson"
+	plainText = "text/plain"
+)

@@ -1,45 +1,8 @@
 package serve
 
 import (
-	"errors"
-
 	"github.com/alike-dev/alike/index"
-	"github.com/alike-dev/alike/internal/ordered"
 )
-
-// changes are how a collection is changed: by this process alone, or by a log that replicas share. What a change does
-// is said once, by applied.
-type changes interface {
-	// newBatch returns a batch for check.
-	newBatch() *index.Batch
-	// check begins to decide about the documents of a batch, which have filters as they are written, nil for none.
-	check(b *index.Batch, filters [][]byte) (decision, error)
-	put(b *index.Batch, id string, digest []byte) (replaced bool, err error)
-	remove(id string) (n int, err error)
-	// settle returns when what was changed survives what the durability promises.
-	settle() error
-	// catchUp returns when reads see all that anybody was answered before the call.
-	catchUp() error
-	// succeeded calls use with the collection that has taken the place of this one, after errSucceeded.
-	succeeded(use func(by *collection) error) error
-}
-
-// errSucceeded says that another collection has the name meanwhile, or the same one with another rule.
-var errSucceeded = errors.New("the collection has a successor")
-
-// decision is what is decided about the documents of a batch, now or when the log has it.
-type decision struct {
-	verdicts []index.Verdict
-	later    ordered.Pending
-	in       *logged // nil: they are here
-}
-
-func (d *decision) wait() ([]index.Verdict, error) {
-	if d.in == nil {
-		return d.verdicts, nil
-	}
-	return d.in.verdicts(d.later)
-}
 
 // applied are the changes of an index.
 type applied struct{ x *index.Index }

@@ -2,7 +2,6 @@ package serve
 
 import (
 	"errors"
-	"strconv"
 
 	"github.com/alike-dev/alike/index"
 )
@@ -109,30 +108,3 @@ func (w *checkWork) line(dst []byte, line checkedLine, v *index.Verdict, digest 
 	}
 	return dst, nil
 }
-
-// appendAnswer appends the answer to a check. A repeated check of a document that was added is answered as the first
-// one; ok is false, and nothing is appended, if the id is that of another text. digest is the text's.
-func appendAnswer(dst, digest []byte, v *index.Verdict, evidence []byte) (answer []byte, ok bool) {
-	isNew := v.New
-	if v.Known {
-		if len(v.Columns) <= digestColumn || string(v.Columns[digestColumn]) != string(digest) {
-			return dst, false
-		}
-		isNew = true
-	}
-	if isNew {
-		dst = append(dst, `{"new":true`...)
-	} else {
-		dst = appendQuoted(append(dst, `{"new":false,"duplicate_of":`...), v.Of)
-		dst = appendSimilarity(append(dst, `,"similarity":`...), v.Similarity)
-	}
-	if v.Late {
-		dst = append(dst, `,"late":true`...)
-	}
-	if evidence != nil {
-		dst = append(append(dst, `,"evidence":`...), evidence...)
-	}
-	return append(dst, '}', '\n'), true
-}
-
-func appendSimilarity(dst []byte, s float64) []byte { return strconv.AppendFloat(dst, s, 'f', 6, 64) }

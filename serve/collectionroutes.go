@@ -9,7 +9,7 @@ import (
 type collectionCall struct{ *call }
 
 func (c collectionCall) list() error {
-	if err := c.store.machine.catchUp(); err != nil {
+	if err := c.machine.catchUp(); err != nil {
 		return err
 	}
 	names := make([]string, 0)
@@ -43,7 +43,7 @@ func (c collectionCall) create() error {
 }
 
 func (c collectionCall) get() error {
-	if err := c.store.machine.catchUp(); err != nil {
+	if err := c.machine.catchUp(); err != nil {
 		return err
 	}
 	return c.within(func(of *collection) error { return c.sendJSON(http.StatusOK, of.settings) })

@@ -16,17 +16,6 @@ import (
 	"github.com/alike-dev/alike/index/stream"
 )
 
-// The fields of a document that are not its metadata, but for time, which is also that.
-const (
-	idField       = "id"
-	textField     = "text"
-	timeField     = "time"
-	filterField   = "filter"
-	evidenceField = "evidence"
-)
-
-var reserved = []string{idField, textField, timeField, filterField, evidenceField}
-
 // mostID is the largest length of an id, in bytes.
 const mostID = 1024
 

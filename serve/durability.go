@@ -123,3 +123,6 @@ func (f *lazyFile) Close() error {
 	}
 	return err
 }
+
+// durabilityHeader says what an answer promises.
+const durabilityHeader = "Alike-Durability"

@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"errors"
 	"net"
 	"net/http"
 	"sync"
@@ -131,12 +130,6 @@ func (f *front) each(do func(c *frontConn)) {
 	}
 }
 
-// handOver gives the connection to net/http.
-func (c *frontConn) handOver() {
-	_ = c.conn.SetDeadline(time.Time{})
-	c.f.hand(acceptance{conn: &handedConn{TCPConn: c.conn, read: c.in}})
-}
-
 // handedConn is a connection of which a front has read already.
 type handedConn struct {
 	*net.TCPConn
@@ -190,27 +183,4 @@ func returned(r *http.Request) bool {
 	}
 	conn.hot++
 	return conn.hot >= mostHotHanded
-}
-
-// fronts are those of a server.
-type fronts struct {
-	mu  sync.Mutex
-	all []*front
-}
-
-func (f *fronts) add(one *front) *front {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.all = append(f.all, one)
-	return one
-}
-
-// end ends all of them.
-func (f *fronts) end(ctx context.Context) (err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, one := range f.all {
-		err = errors.Join(err, one.Close(), one.end(ctx))
-	}
-	return err
 }

@@ -8,15 +8,12 @@ import (
 	"net"
 	"net/http"
 	"strconv"
-	"sync/atomic"
 	"time"
 )
 
 const (
 	hotBuffer   = 4 << 10          // bytes of a connection that waits; a head is shorter
 	mostHotKept = 16 << 10         // bytes of one that is kept for the next request
-	firstWait   = 10 * time.Second // for the first request, as of net/http
-	idleWait    = 2 * time.Minute  // for a later one
 	renewEvery  = 10 * time.Second // so much shorter a wait may be
 	lastWords   = 500 * time.Millisecond
 )
@@ -103,7 +100,7 @@ func (c *frontConn) answer(h *hotHead, head int) (goOn bool) {
 	}
 	c.out = a.append(c.out[:0], s.date.now())
 	_, failed := c.conn.Write(c.out)
-	s.metrics.observeHot(h.route, a.status, time.Since(begun))
+	s.metrics.observeHot(h.route.pattern, a.status, time.Since(begun))
 	switch {
 	case failed != nil:
 		return false
@@ -237,20 +234,8 @@ func (a *hotAnswer) append(dst []byte, date string) []byte {
 	return append(append(dst, endOfHead...), a.body...)
 }
 
-// dated is the time of answers, made anew once a second.
-type dated struct{ text atomic.Pointer[dateText] }
-
-type dateText struct {
-	second int64
-	text   string
-}
-
-func (d *dated) now() string {
-	now := time.Now()
-	t := d.text.Load()
-	if t == nil || t.second != now.Unix() {
-		t = &dateText{now.Unix(), now.UTC().Format(http.TimeFormat)}
-		d.text.Store(t)
-	}
-	return t.text
+// handOver gives the connection to net/http.
+func (c *frontConn) handOver() {
+	_ = c.conn.SetDeadline(time.Time{})
+	c.f.hand(acceptance{conn: &handedConn{TCPConn: c.conn, read: c.in}})
 }

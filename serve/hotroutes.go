@@ -12,24 +12,24 @@ type hotRoute struct {
 	answer func(s *Server, of *collection, dst, body []byte) ([]byte, error)
 }
 
-func add(_ *Server, of *collection, dst, body []byte) ([]byte, error) {
+func addHot(_ *Server, of *collection, dst, body []byte) ([]byte, error) {
 	return of.check(dst, body, true)
 }
-func search(_ *Server, of *collection, dst, body []byte) ([]byte, error) {
+func searchHot(_ *Server, of *collection, dst, body []byte) ([]byte, error) {
 	return of.search(dst, body)
 }
-func sketch(s *Server, _ *collection, dst, body []byte) ([]byte, error) {
+func sketchHot(s *Server, _ *collection, dst, body []byte) ([]byte, error) {
 	return s.sketchers.sketch(dst, body)
 }
 
 // inCollection are hot routes of a collection, and beside are others.
 var (
 	inCollection = []*hotRoute{
-		{"/check", "POST" + ofCollection + "/check", Write, writing, add},
-		{"/documents", "POST" + ofCollection + "/documents", Write, writing, add},
-		{"/search", "POST" + ofCollection + "/search", Read, reading, search},
+		{"/check", "POST" + ofCollection + "/check", Write, writing, addHot},
+		{"/documents", "POST" + ofCollection + "/documents", Write, writing, addHot},
+		{"/search", "POST" + ofCollection + "/search", Read, reading, searchHot},
 	}
-	beside = []*hotRoute{{"/v1/sketch", "POST /v1/sketch", ReadAny, reading, sketch}}
+	beside = []*hotRoute{{"/v1/sketch", "POST /v1/sketch", ReadAny, reading, sketchHot}}
 )
 
 var collectionPath = []byte("/v1/collections/")

@@ -20,6 +20,11 @@ type logged struct {
 	m     *machine
 }
 
+// changesOf implements replicas.
+func (m *machine) changesOf(name string, x *index.Index, at *logPlace) changes {
+	return &logged{name, at.epoch, x, m}
+}
+
 func (l *logged) newBatch() *index.Batch { return l.x.NewBatch() }
 
 // confirmLimit is how long a request waits for the log.
@@ -31,7 +36,7 @@ func (l *logged) check(b *index.Batch, filters [][]byte) (decision, error) {
 		op = appendDocument(op, b, i, filters[i])
 	}
 	later, err := l.m.replica.Begin(op)
-	return decision{later: later, in: l}, asLogProblem(err)
+	return decision{later: later, wanted: l.verdicts}, asLogProblem(err)
 }
 
 // verdicts waits for the verdicts of check.

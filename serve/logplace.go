@@ -1,28 +1,14 @@
 package serve
 
 import (
-	"bufio"
 	"encoding/binary"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"io"
 
 	"github.com/alike-dev/alike/index"
 	"github.com/alike-dev/alike/internal/durable"
 )
-
-// logPlace is what a collection has of its own in a log. It belongs to the goroutine that applies entries.
-type logPlace struct {
-	epoch   uint64 // entry that has made it as it is
-	rule    int
-	brought []brought
-
-	applying *index.Batch
-	parser   *parser
-}
-
-// brought says that the documents from a slot on came with an entry, or later.
-type brought struct{ Slot, Entry uint64 }
 
 // broughtEvery is how many slots there are between two of these.
 const broughtEvery = 1024
@@ -63,17 +49,6 @@ func (p *logPlace) needs(x *index.Index) uint64 {
 	return p.brought[0].Entry
 }
 
-// Needs implements ordered.Machine.
-func (m *machine) Needs(applied uint64) uint64 {
-	least := applied + 1
-	for _, name := range m.store.names() {
-		if c := m.store.get(name); c != nil {
-			least = min(least, c.log.needs(c.index))
-		}
-	}
-	return least
-}
-
 // machineState is what a snapshot has of a machine, before the checkpoints of its collections.
 type machineState struct {
 	Clock       int64
@@ -86,63 +61,6 @@ type collectionState struct {
 	Epoch    uint64
 	Rule     int
 	Brought  []brought
-}
-
-// Save implements ordered.Machine.
-func (m *machine) Save() (write func(to io.Writer) error, err error) {
-	s := machineState{Clock: m.clock.Load()}
-	var all []*index.Checkpoint
-	for _, name := range m.store.names() {
-		c := m.store.get(name)
-		settings, err := json.Marshal(c.settings)
-		if err != nil {
-			return nil, err
-		}
-		checkpoint, err := c.index.Checkpoint()
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, checkpoint)
-		s.Collections = append(s.Collections, collectionState{name, settings, c.log.epoch, c.log.rule, c.log.brought})
-	}
-	body, err := json.Marshal(s)
-	return func(to io.Writer) error {
-		head := binary.LittleEndian.AppendUint64(nil, uint64(len(body)))
-		head = binary.LittleEndian.AppendUint32(append(head, body...), durable.Checksum(0, body))
-		if _, err := to.Write(head); err != nil {
-			return err
-		}
-		for _, c := range all {
-			if err := c.Write(to); err != nil {
-				return err
-			}
-		}
-		return nil
-	}, err
-}
-
-// Load implements ordered.Machine.
-func (m *machine) Load(from *bufio.Reader) error {
-	for _, name := range m.store.names() {
-		if c := m.store.take(name); c != nil {
-			go c.close()
-		}
-	}
-	m.clock.Store(0)
-	if from == nil {
-		return nil
-	}
-	s, err := readMachine(from)
-	if err != nil {
-		return err
-	}
-	m.clock.Store(s.Clock)
-	for i := range s.Collections {
-		if err := m.loadCollection(&s.Collections[i], from); err != nil {
-			return fmt.Errorf("collection %s: %w", s.Collections[i].Name, err)
-		}
-	}
-	return nil
 }
 
 // mostMachine is the largest size of a machineState, in bytes.
@@ -167,23 +85,4 @@ func readMachine(from io.Reader) (s machineState, err error) {
 	return s, json.Unmarshal(body[:n], &s)
 }
 
-func (m *machine) loadCollection(s *collectionState, from *bufio.Reader) error {
-	settings, err := parseSettings(s.Settings)
-	if err != nil {
-		return err
-	}
-	if s.Rule < 1 || s.Rule > len(m.rules) {
-		return fmt.Errorf("%w: rule %d", errUnknownRule, s.Rule)
-	}
-	settings.rule = m.rules[s.Rule-1]
-	o, err := settings.options(m.now)
-	if err != nil {
-		return err
-	}
-	x, err := index.LoadCheckpoint(o, from)
-	if err != nil {
-		return err
-	}
-	m.store.put(s.Name, settings, x, &logPlace{epoch: s.Epoch, rule: s.Rule, brought: s.Brought})
-	return nil
-}
+var errMalformed = errors.New("an operation in the log cannot be read")

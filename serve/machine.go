@@ -13,14 +13,6 @@ import (
 	"github.com/alike-dev/alike/internal/ordered"
 )
 
-// A rule turns the options of a collection into those by which it decides. Its version is its place in the list of
-// rules, from 1 on. What decides about documents may change only by a rule that is added: replicas decide by the rule
-// that the log names, and the log names a new one when all of them know it.
-type rule func(o index.Options) index.Options
-
-// rules are all rules that this program knows.
-var rules = []rule{func(o index.Options) index.Options { return o }}
-
 var errUnknownRule = errors.New("the log names a rule that this program does not know: it needs a newer version")
 
 // machine is the collections of a store as a state machine of a log. All but atomics and the store belongs to the
@@ -94,8 +86,6 @@ func appendVerdict(dst []byte, v *index.Verdict) []byte {
 	return append(dst, v.Of...)
 }
 
-var errMalformed = errors.New("an operation in the log cannot be read")
-
 // Apply implements ordered.Machine.
 func (m *machine) Apply(e *ordered.Entry, sum []byte) (outcomes []any, _ []byte, err error) {
 	m.clock.Store(e.Now.UnixNano())
@@ -153,7 +143,7 @@ func (m *machine) collectionOf(op []byte) (c *collection, rest []byte, err error
 	switch {
 	case c == nil:
 		return nil, nil, errNoCollection
-	case c.changes.(*logged).epoch != to.Epoch:
+	case c.log.epoch != to.Epoch:
 		return nil, nil, errSucceeded
 	}
 	return c, rest, nil
@@ -313,7 +303,7 @@ func (m *machine) create(e *ordered.Entry, about *aboutCollection) (out outcome,
 // changeRule has a collection decide by another rule: its documents are added anew, in their order.
 func (m *machine) changeRule(e *ordered.Entry, about *aboutCollection) (out outcome, err error) {
 	c := m.store.get(about.Name)
-	if c == nil || c.changes.(*logged).epoch != about.Epoch || about.Rule <= c.log.rule || !c.canChange() {
+	if c == nil || c.log.epoch != about.Epoch || about.Rule <= c.log.rule || !c.canChange() {
 		return out, nil // others have proposed the same
 	}
 	if about.Rule > len(m.rules) {
@@ -376,7 +366,7 @@ func (m *machine) ruleChanges(knows int) (ops [][]byte) {
 		if c == nil || c.log.rule >= knows || !c.canChange() {
 			continue
 		}
-		about := aboutCollection{Name: name, Epoch: c.changes.(*logged).epoch, Rule: knows}
+		about := aboutCollection{Name: name, Epoch: c.log.epoch, Rule: knows}
 		if op, err := about.op(opRule); err == nil {
 			ops = append(ops, op)
 		}

@@ -2,13 +2,10 @@ package serve
 
 import (
 	"net/http"
-	"slices"
 	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
 // metrics are what /metrics shows. No label has an id or a piece of a text: routes, status codes and names of
@@ -17,37 +14,7 @@ type metrics struct {
 	handler  http.Handler
 	requests *prometheus.HistogramVec
 	shed     prometheus.Counter
-	hot      map[*hotRoute]prometheus.Observer // of requests that got what they asked for
-}
-
-// Metrics answers what GET /metrics does, for an address of its own without tokens.
-func (s *Server) Metrics() http.Handler { return s.metrics.handler }
-
-func newMetrics(s *Server) *metrics {
-	m := &metrics{
-		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "alike_http_request_duration_seconds", Help: "Time from a request's header to the end of its answer.",
-			Buckets: prometheus.ExponentialBuckets(100e-6, 2.5, 14),
-		}, []string{"route", "code"}),
-		shed: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "alike_http_requests_shed_total", Help: "Requests that were turned away before their body was read.",
-		}),
-	}
-	m.hot = map[*hotRoute]prometheus.Observer{}
-	for _, r := range slices.Concat(inCollection, beside) {
-		m.hot[r] = m.requests.WithLabelValues(r.pattern, strconv.Itoa(http.StatusOK))
-	}
-	admitted := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "alike_http_admitted_ratio", Help: "Share of requests that is admitted, so that they do not wait too long for a processor: 1 is all.",
-	}, s.gate.admitted)
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(m.requests, m.shed, admitted, &collectionMetrics{s.store},
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	if s.store.machine != nil {
-		registry.MustRegister(s.store.machine.metrics()...)
-	}
-	m.handler = promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
-	return m
+	hot      map[string]prometheus.Observer // by patterns of hot routes, of requests that got what they asked for
 }
 
 func (m *metrics) observe(route string, status int, took time.Duration) {
@@ -55,12 +22,12 @@ func (m *metrics) observe(route string, status int, took time.Duration) {
 }
 
 // observeHot is observe of a hot route.
-func (m *metrics) observeHot(of *hotRoute, status int, took time.Duration) {
+func (m *metrics) observeHot(pattern string, status int, took time.Duration) {
 	if status != http.StatusOK {
-		m.observe(of.pattern, status, took)
+		m.observe(pattern, status, took)
 		return
 	}
-	m.hot[of].Observe(took.Seconds())
+	m.hot[pattern].Observe(took.Seconds())
 }
 
 // collectionMetrics are the numbers of collections as Prometheus collects them.

@@ -17,7 +17,7 @@ func (c probeCall) ready() error {
 	if c.failing.Load() {
 		return errDraining
 	}
-	if err := errors.Join(c.store.ready(), c.store.machine.ready()); err != nil {
+	if err := errors.Join(c.store.ready(), c.machine.ready()); err != nil {
 		return err
 	}
 	return c.send(http.StatusOK, []byte("{\"status\":\"ready\"}\n"))

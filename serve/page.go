@@ -2,14 +2,10 @@ package serve
 
 import (
 	"bytes"
-	"compress/flate"
-	"encoding/base64"
 	"errors"
 	"html/template"
 	"io"
-	"mime/multipart"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,94 +16,6 @@ import (
 	"github.com/alike-dev/alike/report"
 	"github.com/alike-dev/alike/text"
 )
-
-// pageList is the page for people. It reads only, and openapi.json does not describe it. Rights are those of the token
-// in the cookie, which no route of the API takes.
-var pageList = []route{
-	{"GET /{$}", open, viewing, on(pageCall.show)},
-	{"POST /{$}", open, viewing, on(pageCall.ask)},
-	{"POST /page/login", open, viewing, on(pageCall.login)},
-	{"POST /page/logout", open, viewing, on(pageCall.logout)},
-	{"GET /page/counters", open, viewing, on(pageCall.counters)},
-	{"GET /page/page.css", open, nil, on(pageCall.style)},
-	{"GET /page/page.js", open, nil, on(pageCall.script)},
-}
-
-// pageCall is for the page, with the rights of its cookie.
-type pageCall struct{ *call }
-
-func viewing(s *Server) *budget { return s.pages }
-
-// Sizes that keep the page below 150 KB whatever is shown, in bytes of HTML.
-const (
-	mostPiece       = 28_000 // of each text of a pair
-	mostRows        = 20_000 // of the list of documents
-	mostArea        = 20_000 // of the text that is shown for changes
-	mostPacked      = 9_000  // of a text in a link
-	mostLinked      = 64 << 10
-	mostLooked      = 64 << 10 // bytes of a text that are aligned
-	mostMeta        = 1_000    // bytes of metadata
-	mostLabel       = 80       // characters of an id
-	mostListed      = 100      // collections
-	mostMatches     = 200      // documents of a search
-	contentSecurity = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; form-action 'self'; " +
-		"base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
-)
-
-// A view is what the page shows. Its query reproduces it.
-type view struct {
-	collection string
-	id         string // of the document that is open; "": none
-	text       string // that was pasted, if id is ""
-	with       string // id of the document beside it; "": the most similar one
-	threshold  string // "": that of the collection
-}
-
-// query returns the view as a query; ok says that its text has room in it.
-func (v *view) query() (q string, ok bool) {
-	values := url.Values{}
-	packed := ""
-	if v.text != "" {
-		packed = pack(v.text)
-	}
-	for name, value := range map[string]string{"collection": v.collection, "id": v.id, "t": packed, "with": v.with, "threshold": v.threshold} {
-		if value != "" {
-			values.Set(name, value)
-		}
-	}
-	return values.Encode(), len(packed) <= mostPacked && len(v.text) <= mostLinked
-}
-
-// pack makes a text short enough for a link, if it is not long.
-func pack(text string) string {
-	var b bytes.Buffer
-	w, err := flate.NewWriter(&b, flate.BestCompression)
-	if err == nil {
-		_, err = io.WriteString(w, text)
-	}
-	if err == nil {
-		err = w.Close()
-	}
-	if err != nil {
-		panic("serve: compression in memory failed: " + err.Error())
-	}
-	return base64.RawURLEncoding.EncodeToString(b.Bytes())
-}
-
-var errPacked = unprocessable("t", "is no text of a link")
-
-// unpack is the inverse of pack. What is unpacked has a limit, since a few bytes may stand for many.
-func unpack(packed string) (string, error) {
-	data, err := base64.RawURLEncoding.DecodeString(packed)
-	if err != nil {
-		return "", errPacked
-	}
-	out, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(data)), mostLinked+1))
-	if err != nil || len(out) > mostLinked {
-		return "", errPacked
-	}
-	return string(out), nil
-}
 
 // show shows the view of the query.
 func (c pageCall) show() error {
@@ -149,21 +57,6 @@ func (c pageCall) ask() error {
 	return c.sendView(&v, err)
 }
 
-// takeFile takes the text of a file, if one was sent.
-func (v *view) takeFile(files []*multipart.FileHeader) error {
-	if len(files) == 0 || files[0].Size == 0 {
-		return nil
-	}
-	f, err := files[0].Open()
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	body, err := io.ReadAll(f)
-	v.text, v.with = string(body), ""
-	return err
-}
-
 // sendView sends the page of a view, or what is wrong with it.
 func (c pageCall) sendView(v *view, err error) error {
 	c.useCookie()
@@ -187,22 +80,6 @@ func (c pageCall) sendView(v *view, err error) error {
 		}
 	}
 	return c.sendPage(status, p)
-}
-
-func (c pageCall) sendPage(status int, p *report.ServicePage) error {
-	var out bytes.Buffer
-	if err := report.Service(&out, p); err != nil {
-		return err
-	}
-	h := c.w.Header()
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", contentSecurity)
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Cross-Origin-Opener-Policy", "same-origin")
-	h.Set("Cache-Control", "no-store")
-	c.w.WriteHeader(status)
-	_, err := c.w.Write(out.Bytes())
-	return err
 }
 
 // fill fills in the page of a view.
@@ -235,13 +112,6 @@ func (c pageCall) fill(p *report.ServicePage, v *view) error {
 	}
 	defer done()
 	return (&shown{of, p, v}).fill(c.config.Durability)
-}
-
-// shown is what the page shows of a collection.
-type shown struct {
-	*collection
-	page *report.ServicePage
-	view *view
 }
 
 // fill fills in the page.
@@ -295,17 +165,6 @@ func (c *shown) fill(durability Durability) error {
 	return c.pair(asked, chosen, matches)
 }
 
-func metaOf(columns [][]byte) string {
-	meta := string(metadata(columns))
-	if meta == "{}" {
-		return ""
-	}
-	if len(meta) > mostMeta {
-		meta = strings.ToValidUTF8(meta[:mostMeta], "") + "…"
-	}
-	return meta
-}
-
 // slider fills in the threshold, and returns it. It is 0 where a collection has none between 0 and 1.
 func (c *shown) slider() (least float64, err error) {
 	p, v := c.page, c.view
@@ -349,15 +208,6 @@ func (c *shown) rows(matches []index.Match, least float64) (chosen string) {
 		p.Rows = append(p.Rows, row)
 	}
 	return chosen
-}
-
-// label is what is shown of an id.
-func label(id string) string {
-	runes := []rune(id)
-	if len(runes) <= mostLabel {
-		return id
-	}
-	return string(runes[:mostLabel]) + "…"
 }
 
 // pair fills in the text and the document beside it.

@@ -1,8 +1,6 @@
 package serve
 
 import (
-	"strconv"
-
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/index"
 	"github.com/alike-dev/alike/report"
@@ -12,8 +10,6 @@ const (
 	mostClusters = 20
 	mostGrouped  = 100 // documents that are compared with each other: some milliseconds
 )
-
-func shares(s float64) string { return strconv.FormatFloat(s, 'f', 4, 64) }
 
 // repeated fills in the documents with the most duplicates.
 func (c *shown) repeated() {

@@ -1,43 +1,12 @@
 package serve
 
 import (
-	"encoding/base64"
 	"io"
 	"net/http"
 	"net/url"
 
 	"github.com/alike-dev/alike/report"
 )
-
-// tokenCookie has the token of the page. The page reads it only, so that it needs no other defence against requests
-// from other sites than that browsers do not send it with them.
-const tokenCookie = "alike_token"
-
-// useCookie lets a request have the rights of the token in its cookie.
-func (c pageCall) useCookie() {
-	cookie, err := c.r.Cookie(tokenCookie)
-	if err != nil || c.r.Header.Get("Authorization") != "" {
-		return
-	}
-	token, err := base64.RawURLEncoding.DecodeString(cookie.Value)
-	if err != nil {
-		return
-	}
-	c.r = c.r.Clone(c.r.Context())
-	c.r.Header.Set("Authorization", "Bearer "+string(token))
-}
-
-// cookie returns the cookie of a token; "" removes it.
-func (c pageCall) cookie(token string) *http.Cookie {
-	k := &http.Cookie{
-		Name: tokenCookie, Value: base64.RawURLEncoding.EncodeToString([]byte(token)), Path: "/",
-		HttpOnly: true, Secure: c.r.TLS != nil, SameSite: http.SameSiteStrictMode,
-	}
-	if token == "" {
-		k.MaxAge = -1
-	}
-	return k
-}
 
 // mostForm is the largest form of a token and a view, in bytes.
 const mostForm = 64 << 10

@@ -11,16 +11,16 @@ import (
 )
 
 // startMachine makes a store follow a log.
-func startMachine(c *Config, st *store) (err error) {
-	m := &machine{store: st, rules: c.rules}
+func startMachine(c *Config, st *store) (m *machine, err error) {
+	m = &machine{store: st, rules: c.rules}
 	if m.rules == nil {
 		m.rules = rules
 	}
-	st.machine, st.now = m, m.now
+	st.replicas, st.now = m, m.now
 	dir := c.Dir
 	if dir == "" {
 		if dir, err = os.MkdirTemp("", "alike-replica-"); err != nil {
-			return err
+			return nil, err
 		}
 		m.temporary = dir
 	}
@@ -28,7 +28,7 @@ func startMachine(c *Config, st *store) (err error) {
 		Log: c.Order, Machine: m, Name: c.Replica, Knows: len(m.rules), Dir: dir, Durable: c.Dir != "", FS: c.FS,
 		Bucket: c.Snapshots, Now: c.Now, Report: c.Log, Rules: m.ruleChanges, SnapshotBytes: c.snapshotBytes,
 	})
-	return err
+	return m, err
 }
 
 // close ends the replica; m may be nil.
@@ -63,7 +63,7 @@ var errBehind = &Problem{Status: http.StatusServiceUnavailable, Detail: "this re
 
 // makeCollection makes a collection, here or for all replicas.
 func (s *Server) makeCollection(name string, settings settings) (made bool, err error) {
-	m := s.store.machine
+	m := s.machine
 	if m == nil {
 		return s.store.create(name, settings, nil)
 	}
@@ -85,7 +85,7 @@ func (s *Server) makeCollection(name string, settings settings) (made bool, err 
 
 // removeCollection removes a collection, here or for all replicas.
 func (s *Server) removeCollection(name string) error {
-	m := s.store.machine
+	m := s.machine
 	if m == nil {
 		return s.store.remove(name)
 	}

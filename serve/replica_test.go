@@ -98,7 +98,7 @@ func TestReplicasAnswerAsOneProcess(t *testing.T) {
 	ask(http.MethodGet, "/v1/collections", jsonType, "")
 	ask(http.MethodPost, "/v1/collections/news/check", jsonType, lines[0])
 	for _, s := range many {
-		if n := s.server.store.machine.replica.Status(); n.Resets > 0 || n.Err != nil {
+		if n := s.server.machine.replica.Status(); n.Resets > 0 || n.Err != nil {
 			t.Errorf("%+v", n)
 		}
 	}
@@ -140,15 +140,15 @@ func TestReplicasHaveOneState(t *testing.T) {
 	c := replica(t, log, "c", nil)
 	load(2700, 3000, a, b, c)
 	again := *b
-	again.server.store.machine.replica.Close()
+	again.server.machine.replica.Close()
 	d := replica(t, log, "d", kept)
 	load(3000, 3300, a, c, d)
 	var stats [3]statistics
 	for i, s := range []*service{a, c, d} {
-		if err := s.server.store.machine.catchUp(); err != nil {
+		if err := s.server.machine.catchUp(); err != nil {
 			t.Fatal(err)
 		}
-		if st := s.server.store.machine.replica.Status(); st.Resets > 0 || st.Err != nil {
+		if st := s.server.machine.replica.Status(); st.Resets > 0 || st.Err != nil {
 			t.Errorf("%d: %+v", i, st)
 		}
 		_, out := s.do(http.MethodGet, "/v1/collections/x/stats", jsonType, "")
@@ -177,7 +177,7 @@ func TestARuleChangesWhenAllKnowIt(t *testing.T) {
 	if rule := one.server.store.get("x").log.rule; rule != 1 {
 		t.Fatalf("rule %d while one replica does not know it", rule)
 	}
-	old.server.store.machine.replica.Close() // it says that it leaves
+	old.server.machine.replica.Close() // it says that it leaves
 	for range 500 {
 		if one.server.store.get("x").log.rule == 2 {
 			break

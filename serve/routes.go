@@ -7,37 +7,6 @@ import (
 	"time"
 )
 
-// call is one request on its way.
-type call struct {
-	*Server
-	w   http.ResponseWriter
-	r   *http.Request
-	err error
-}
-
-type callKey struct{}
-
-// A route answers requests of a method and a path.
-type route struct {
-	pattern string
-	right   Right
-	budget  func(s *Server) *budget // nil: none
-	answer  func(c *call) error
-}
-
-// on is the answer of a route by a method of what is nothing but a call: one type for each part of the API.
-func on[T ~struct{ *call }](answer func(T) error) func(c *call) error {
-	return func(c *call) error { return answer(T{c}) }
-}
-
-func reading(s *Server) *budget { return s.reads }
-func writing(s *Server) *budget { return s.writes }
-
-const (
-	ofCollection = " /v1/collections/{collection}"
-	ofDocument   = ofCollection + "/documents/{id}"
-)
-
 // statelessList are the routes that need no collection, and all that a stateless server has.
 var statelessList = []route{
 	{"GET /healthz", open, nil, on(probeCall.health)},
@@ -125,71 +94,14 @@ func (s *Server) enter(of func(s *Server) *budget) (done func(), err error) {
 	}
 }
 
-// need is an error unless a token has a right that depends on what is asked for.
-func (c *call) need(right Right) error {
-	return c.config.Tokens.allow(c.r, right, c.r.PathValue("collection"))
+// pageList is the page for people. It reads only, and openapi.json does not describe it. Rights are those of the token
+// in the cookie, which no route of the API takes.
+var pageList = []route{
+	{"GET /{$}", open, viewing, on(pageCall.show)},
+	{"POST /{$}", open, viewing, on(pageCall.ask)},
+	{"POST /page/login", open, viewing, on(pageCall.login)},
+	{"POST /page/logout", open, viewing, on(pageCall.logout)},
+	{"GET /page/counters", open, viewing, on(pageCall.counters)},
+	{"GET /page/page.css", open, nil, on(pageCall.style)},
+	{"GET /page/page.js", open, nil, on(pageCall.script)},
 }
-
-// send sends JSON that is made already.
-func (c *call) send(status int, body []byte) error {
-	c.w.Header().Set("Content-Type", jsonType)
-	c.w.Header().Set("Cache-Control", "no-store")
-	c.w.WriteHeader(status)
-	_, err := c.w.Write(body)
-	return err
-}
-
-func (c *call) sendJSON(status int, value any) error {
-	body, err := marshal(value)
-	if err != nil {
-		return err
-	}
-	return c.send(status, body)
-}
-
-// body reads the body, which must be of one of some types, JSON if none is named.
-func (c *call) body(use func(body []byte) error) error {
-	kind, err := bodyType(c.r)
-	if err != nil {
-		return err
-	}
-	if kind != jsonType {
-		return &Problem{Status: http.StatusUnsupportedMediaType, Detail: "this path takes " + jsonType}
-	}
-	return readBody(c.w, c.r, &c.config.Limits, use)
-}
-
-// answerBody answers a body of JSON by JSON, once it has a place to work, and what it wrote is kept; settle may be nil.
-func (c *call) answerBody(answer func(body []byte) ([]byte, error), settle func() error) error {
-	return c.body(func(body []byte) error {
-		var out []byte
-		err := c.gate.do(func() (err error) {
-			out, err = answer(body)
-			return err
-		})
-		if err == nil && settle != nil {
-			err = settle()
-		}
-		if err != nil {
-			return err
-		}
-		return c.send(http.StatusOK, out)
-	})
-}
-
-// durabilityHeader says what an answer promises.
-const durabilityHeader = "Alike-Durability"
-
-// within calls use with the collection of the path.
-func (c *call) within(use func(of *collection) error) error {
-	of, done, err := c.store.use(c.r.PathValue("collection"))
-	if err != nil {
-		return err
-	}
-	defer done()
-	c.w.Header().Set(durabilityHeader, string(c.config.Durability))
-	return use(of)
-}
-
-// lines returns what bodies of lines share.
-func (s *Server) lines() lines { return lines{s.drain, &s.config.Limits, s.turns} }

@@ -408,3 +408,22 @@ const mostFields = 64
 func unprocessable(field, format string, args ...any) *Problem {
 	return &Problem{Status: http.StatusUnprocessableEntity, Field: field, Detail: fmt.Sprintf(format, args...)}
 }
+
+// A rule turns the options of a collection into those by which it decides. Its version is its place in the list of
+// rules, from 1 on. What decides about documents may change only by a rule that is added: replicas decide by the rule
+// that the log names, and the log names a new one when all of them know it.
+type rule func(o index.Options) index.Options
+
+// rules are all rules that this program knows.
+var rules = []rule{func(o index.Options) index.Options { return o }}
+
+// The fields of a document that are not its metadata, but for time, which is also that.
+const (
+	idField       = "id"
+	textField     = "text"
+	timeField     = "time"
+	filterField   = "filter"
+	evidenceField = "evidence"
+)
+
+var reserved = []string{idField, textField, timeField, filterField, evidenceField}

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -42,6 +43,13 @@ func isName[T string | []byte](name T) bool {
 	return 0 < len(name) && len(name) <= 63
 }
 
+// replicas are stores with the same collections; nil: the process is alone.
+type replicas interface {
+	changesOf(name string, x *index.Index, at *logPlace) changes
+	// catchUp returns when the store has what any replica has answered for before the call.
+	catchUp() error
+}
+
 // store has the collections.
 type store struct {
 	fs         vfs.FS
@@ -49,8 +57,8 @@ type store struct {
 	durability Durability
 	memory     int64 // ceiling of each index; 0: none
 	now        func() time.Time
-	lazy       *lazyFS  // with Interval
-	machine    *machine // of replicas; nil: the process is alone
+	lazy       *lazyFS // with Interval
+	replicas   replicas
 
 	changing sync.Mutex // held while collections are made and removed
 	mu       sync.RWMutex
@@ -133,7 +141,7 @@ func (s *store) open(name string, settings settings, o index.Options, at *logPla
 func (s *store) put(name string, settings settings, x *index.Index, at *logPlace) {
 	var by changes = &alone{applied{x}, s.durability != Memory}
 	if at != nil {
-		by = &logged{name, at.epoch, x, s.machine}
+		by = s.replicas.changesOf(name, x, at)
 	}
 	c := newCollection(name, settings, x, by)
 	c.log = at
@@ -163,8 +171,8 @@ var errNoCollection = &Problem{Status: http.StatusNotFound, Detail: "there is no
 // use returns a collection, which stays open until done is called.
 func (s *store) use(name string) (c *collection, done func(), err error) {
 	c, done, err = s.useNow(name)
-	if err != nil && s.machine != nil { // another replica may have made it
-		if err := s.machine.catchUp(); err != nil {
+	if err != nil && s.replicas != nil { // another replica may have made it
+		if err := s.replicas.catchUp(); err != nil {
 			return nil, nil, err
 		}
 		return s.useNow(name)
@@ -338,4 +346,26 @@ func (s *store) ready() error {
 		}
 	}
 	return nil
+}
+
+// writeWhole writes a file that is whole, and on disk, or not there.
+func writeWhole(on vfs.FS, path string, write func(to io.Writer) error) error {
+	f, err := durable.Create(on, path)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	if err := buffered(f, write); err != nil {
+		return err
+	}
+	return f.Commit()
+}
+
+// buffered writes to a file in large pieces.
+func buffered(file io.Writer, write func(to io.Writer) error) error {
+	to := bufio.NewWriterSize(file, 1<<18)
+	if err := write(to); err != nil {
+		return err
+	}
+	return to.Flush()
 }

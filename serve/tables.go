@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -229,28 +228,6 @@ func (t *tables) keep(ctx context.Context, name string, s *tableSettings, write 
 		return nil, errors.Join(err, t.fs.Remove(path))
 	}
 	return made, nil
-}
-
-// writeWhole writes a file that is whole, and on disk, or not there.
-func writeWhole(on vfs.FS, path string, write func(to io.Writer) error) error {
-	f, err := durable.Create(on, path)
-	if err != nil {
-		return err
-	}
-	defer f.Abort()
-	if err := buffered(f, write); err != nil {
-		return err
-	}
-	return f.Commit()
-}
-
-// buffered writes to a file in large pieces.
-func buffered(file io.Writer, write func(to io.Writer) error) error {
-	to := bufio.NewWriterSize(file, 1<<18)
-	if err := write(to); err != nil {
-		return err
-	}
-	return to.Flush()
 }
 
 // remove removes a table. Its settings go first: without them it is none.
