@@ -8,6 +8,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/linkage/internal/model"
 	"github.com/alike-dev/alike/record"
 )
 
@@ -38,7 +39,7 @@ type Config struct {
 	Fresh bool // start over, even if Work has finished steps
 	// Known are links that are settled. The model learns from them as from all candidates, but they
 	// are not listed again. Their records have a partner: with Mutual and OneToOne they get no
-	// other, with Best the left ones get none. With All they may get others, up to Top.
+	// other, with Best the left ones get none, with BestRight the right ones. With All they may get others, up to Top.
 	Known []Known
 
 	// Verdicts are what a person has said about pairs of records, in one table in any order. They hold: the one are links,
@@ -93,9 +94,9 @@ type Original struct {
 // Validate returns an error that says what is wrong with the configuration.
 func (c Config) Validate() error {
 	switch c.Match {
-	case "", Mutual, OneToOne, Best, All:
+	case "", ByData, Mutual, OneToOne, Best, BestRight, All:
 	default:
-		return setting.Errorf("%s is %q: take mutual, one-to-one, best or all", setting.Match, string(c.Match))
+		return setting.Errorf("%s is %q: take auto, mutual, one-to-one, best, best-right or all", setting.Match, string(c.Match))
 	}
 	switch {
 	case c.Left == "":
@@ -132,7 +133,16 @@ func (c Config) Validate() error {
 }
 
 // exclusive reports whether a record has at most one partner.
-func (c *Config) exclusive() bool { return c.Match == Mutual || c.Match == OneToOne }
+func (c *Config) exclusive() bool { return c.once().Both() }
+
+// once returns which records have one partner at most by the rule. In one table it is all or none.
+func (c *Config) once() model.Once {
+	once := c.Match.once()
+	if c.Right == "" && !once.Both() {
+		return model.Once{}
+	}
+	return once
+}
 
 // bySimilarity reports whether candidates may be found by the threshold, and so by all tokens.
 func (c *Config) bySimilarity() bool {
@@ -163,10 +173,10 @@ func (c *Config) useModel() error {
 		return setting.Errorf("the model was learned from one table, and is used on two (%s)", setting.Model)
 	}
 	c.Weighing = m.Weighing
-	if c.Fields = m.Fields; c.Match == "" {
+	if c.Fields = m.Fields; c.Match == "" || c.Match == ByData {
 		c.Match = m.Match
 	}
-	if c.exclusive() != (&Config{Match: m.Match}).exclusive() {
+	if c.exclusive() != m.Match.once().Both() {
 		return setting.Errorf("the model was learned with %s %s, and knows nothing of %s: learn it again with that", setting.Match, m.Match, c.Match)
 	}
 	return nil

@@ -22,31 +22,72 @@ import (
 const fewPassedOver = 40
 
 // examineAs finds candidates, compares them, and computes the probability of each. If the rule lets records have several
-// partners, it first assumes that they have one: rivals and chance then tell far more. That stays if hardly any record is
-// passed over. It also returns what was settled before.
+// partners, or is to be found, it first assumes that they have one: rivals and chance then tell far more. That stays if the
+// data show no more, and otherwise those of one table have one. It also returns what was settled before.
 func examineAs(ctx context.Context, c *Config, f *find.Finder, r *Result) (*judge.Examiner, settled, error) {
 	// A model, a threshold and known links leave nothing to find out.
-	if c.exclusive() || f.Right == nil || c.Model != nil || c.Threshold > 0 || len(c.Known) > 0 || len(c.Same) > 0 {
-		return examine(ctx, c, f, r, judge.Options{OnePartner: c.exclusive()})
+	told := c.Model != nil || c.Threshold > 0 || len(c.Known) > 0 || len(c.Same) > 0
+	if told {
+		r.takeRule(c, Mutual)
+	}
+	if told || c.exclusive() || f.Right == nil {
+		return examine(ctx, c, f, r, judge.Options{Once: c.once()})
 	}
 	taken, notes := f.Memory.Held, len(r.Notes)
-	e, fixed, err := examine(ctx, c, f, r, judge.Options{OnePartner: true})
+	e, fixed, err := examine(ctx, c, f, r, judge.Options{Once: model.Once{Left: true, Right: true}})
 	if err != nil {
 		return nil, settled{}, err
 	}
-	pairs, left, right := decide.PassedOver(e.Found, e.Model, e.Graph().Mutual(e.Rank, e.Found.Wholes))
-	if c.Match == Best { // a left record has one partner
-		right = 0
+	once := judge.SeveralOf(ctx, e, c.once())
+	if err := ctx.Err(); err != nil {
+		return nil, settled{}, err
 	}
-	if pairs > 0 && (left+right)*fewPassedOver < pairs {
+	supported := !once.Both()
+	switch {
+	case c.Match == ByData && !supported:
+		r.takeRule(c, Mutual)
+		return e, fixed, nil
+	case !supported && !manyPassedOverBy(c.Match, e):
 		r.Notes = append(r.Notes, "as far as the tables show, a record has one partner at most: to match by mutual finds as much")
 		return e, fixed, nil
+	case !supported:
+		once = c.once()
 	}
 	f.Memory.Held, r.Notes = taken, r.Notes[:notes]
-	assumed := e.Model
-	e, fixed, err = examine(ctx, c, f, r, judge.Options{Later: true})
-	fixed.assumed = assumed
+	if c.Match == ByData {
+		rule, side := Best, "right"
+		if once.Right {
+			rule, side = BestRight, "left"
+		}
+		r.takeRule(c, rule)
+		r.Notes = append(r.Notes, fmt.Sprintf("as far as the tables show, records of the %s table have several partners: hence %s; to match by mutual finds one of them", side, rule))
+	}
+	assumed := e
+	e, fixed, err = examine(ctx, c, f, r, judge.Options{Later: true, Once: once})
+	if !supported {
+		fixed.assumed = assumed
+	}
 	return e, fixed, err
+}
+
+// takeRule takes a match rule if it was left to the data.
+func (r *Result) takeRule(c *Config, rule Match) {
+	if c.Match == ByData {
+		c.Match, r.Match = rule, rule
+	}
+}
+
+// manyPassedOverBy tells whether many records have no partner, of those that may have one by the rule, only because their
+// partner has a better one.
+func manyPassedOverBy(rule Match, e *judge.Examiner) bool {
+	pairs, left, right := decide.PassedOver(e.Found, e.Model, e.Graph().Mutual(e.Rank, e.Found.Wholes))
+	switch rule {
+	case Best:
+		right = 0
+	case BestRight:
+		left = 0
+	}
+	return pairs == 0 || (left+right)*fewPassedOver >= pairs
 }
 
 // examine finds candidates, compares them, and computes the probability of each. o says what is assumed of partners.
@@ -79,7 +120,7 @@ func examine(ctx context.Context, c *Config, f *find.Finder, r *Result, o judge.
 		return nil, settled{}, err
 	}
 	var ch model.Chance
-	if f.Right != nil && (e.OnePartner || c.Match == Best) && !c.bySimilarity() {
+	if f.Right != nil && e.Once.Any() && !c.bySimilarity() {
 		if ch, err = e.Chance(ctx); err != nil {
 			return nil, settled{}, err
 		}
@@ -107,7 +148,7 @@ func boundByChance(e *judge.Examiner, ch *model.Chance, records [2]int) {
 	}
 	other := slices.Clone(e.Probability)
 	e.Views = append(e.Views, other)
-	if e.OnePartner {
+	if e.Once.Both() {
 		ch.Bound(e.Found, e.Model, records, e.Probability)
 		if ch.Likely.Known() {
 			alone := slices.Clone(e.Probability)
@@ -116,15 +157,19 @@ func boundByChance(e *judge.Examiner, ch *model.Chance, records [2]int) {
 		}
 		return
 	}
-	ch.Likely.Right, ch.Most.Right = nil, nil
+	if e.Once.Left {
+		ch.Likely.Right, ch.Most.Right = nil, nil
+	} else {
+		ch.Likely.Left, ch.Most.Left = nil, nil
+	}
 	ch.Bound(e.Found, e.Model, records, other)
 }
 
 // settled is what is known of pairs before they are judged.
 type settled struct {
-	known    *known       // nil: there are no known links
-	verdicts *verdicts    // nil: there are none
-	assumed  *model.Model // of the fit that assumed one partner, if it was given up; nil: there is none
+	known    *known          // nil: there are no known links
+	verdicts *verdicts       // nil: there are none
+	assumed  *judge.Examiner // that assumed one partner, if it was given up for the rule alone; nil: there is none
 }
 
 // settle leaves the candidates that known links and verdicts leave.
@@ -194,6 +239,6 @@ func severalPartners(e *judge.Examiner, edges []int) (notes []string) {
 		}
 	}
 	note(left, "left", "right", "match by best")
-	note(right, "right", "left", "exchange the tables and match by best")
+	note(right, "right", "left", "match by best-right")
 	return notes
 }

@@ -282,7 +282,7 @@ func TestInputsThatCannotBeJoinedAreNamed(t *testing.T) {
 		{"two decisions", Config{Left: table, Right: table, Threshold: 0.5, Precision: 0.9}, "give one of them"},
 		{"a threshold that is no number", Config{Left: table, Right: table, Threshold: math.NaN()}, "Threshold is NaN: take a similarity"},
 		{"a precision that is no number", Config{Left: table, Right: table, Precision: math.NaN()}, "Precision is NaN: take a share"},
-		{"an unknown rule", Config{Left: table, Right: table, Match: "first"}, "take mutual"},
+		{"an unknown rule", Config{Left: table, Right: table, Match: "first"}, "take auto, mutual"},
 		{"a weight below 0", Config{Left: table, Right: table, Fields: []Field{{Left: "name", Weight: -1}}}, "weight -1"},
 	} {
 		if _, err := Join(t.Context(), c.config); err == nil || !strings.Contains(err.Error(), c.want) {

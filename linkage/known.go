@@ -75,7 +75,7 @@ func byID(t *record.Table, links []Known, ids func(Known) []string) map[string][
 }
 
 // free returns the candidates that may still become links: with Mutual and OneToOne those of two records without a
-// partner, with Best those of a left record without a partner, with All all except the known links.
+// partner, with Best those of a left record without a partner, with BestRight those of a right one, with All all except the known links.
 func (k *known) free(c *compare.Comparison, rule Match) *compare.Comparison {
 	rest := c.Without()
 	for i, p := range c.Pairs {
@@ -85,6 +85,8 @@ func (k *known) free(c *compare.Comparison, rule Match) *compare.Comparison {
 			taken = k.degree[0][p.A] > 0 || k.degree[1][p.B] > 0
 		case Best:
 			taken = k.degree[0][p.A] > 0
+		case BestRight:
+			taken = k.degree[1][p.B] > 0
 		}
 		if !taken {
 			rest.Take(c, i)

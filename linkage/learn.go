@@ -57,7 +57,12 @@ func NewLearner(ctx context.Context, c Config) (*Learner, error) {
 	if f.Empty() {
 		return nil, setting.Errorf("a table has no records: there is nothing to learn")
 	}
-	e, _, err := examine(ctx, &c, f, r, judge.Options{OnePartner: c.exclusive()})
+	var e *judge.Examiner
+	if c.Match == ByData {
+		e, _, err = examineAs(ctx, &c, f, r)
+	} else {
+		e, _, err = examine(ctx, &c, f, r, judge.Options{Once: c.once()})
+	}
 	if err := errors.Join(err, f.Memory.Close()); err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/corpus"
-	"github.com/alike-dev/alike/internal/logistic"
 	"github.com/alike-dev/alike/linkage/internal/columns"
 	"github.com/alike-dev/alike/linkage/internal/compare"
 	"github.com/alike-dev/alike/linkage/internal/decide"
@@ -48,9 +47,10 @@ func prepare(ctx context.Context, c *Config, keep bool) (*find.Finder, *Result, 
 		c.Threads = runtime.GOMAXPROCS(0)
 	}
 	if c.Match == "" {
-		if c.Match = Mutual; c.Right == "" {
-			c.Match = All
-		}
+		c.Match = ByData
+	}
+	if c.Match == ByData && c.Right == "" {
+		c.Match = All
 	}
 	c.limits.complete()
 	return openTables(ctx, c, keep)
@@ -94,7 +94,7 @@ func choose(ctx context.Context, c *Config, e *judge.Examiner, fixed settled, t 
 	}
 	var fewer int
 	var within decide.Held
-	if e.OnePartner && t.Right != nil {
+	if e.Once.Both() && t.Right != nil {
 		fewer = min(t.Records[0], t.Records[1])
 	}
 	if t.Right == nil {
@@ -106,7 +106,7 @@ func choose(ctx context.Context, c *Config, e *judge.Examiner, fixed settled, t 
 			r.Entities = clusters
 		}
 	}
-	r.estimate(decide.Estimate(edges, e.Probability, otherViews(e, fixed.assumed), e.Shed, fewer, within))
+	r.estimate(decide.Estimate(edges, e.Probability, otherViews(ctx, e, fixed.assumed), e.Shed, fewer, within))
 	r.Links, r.Linked = linksOf(e, t, edges, len(c.With)), len(edges)
 	r.Model = found(c, r, e, least)
 	if c.Audit > 0 {
@@ -119,14 +119,11 @@ func choose(ctx context.Context, c *Config, e *judge.Examiner, fixed settled, t 
 }
 
 // otherViews returns other probabilities of the candidates: those of the examiner, and those by a model that assumed that
-// records have one partner, if that was given up.
-func otherViews(e *judge.Examiner, assumed *model.Model) (views [][]float64) {
+// records have one partner, if that was given up though the data do not show several.
+func otherViews(ctx context.Context, e *judge.Examiner, assumed *judge.Examiner) (views [][]float64) {
 	views = slices.Clone(e.Views)
 	if assumed != nil {
-		of := make([]float64, len(e.Found.Pairs))
-		for i := range of {
-			of[i] = logistic.Probability(assumed.Score(e.Found.Of(i)))
-		}
+		of, _ := model.Apply(ctx, assumed.Model, e.Found, assumed.Once, nil)
 		views = append(views, of)
 	}
 	return views
@@ -142,6 +139,8 @@ func allowed(e *judge.Examiner, rule Match, probability, rank []float64) (edges 
 		return decide.OneToOne(g, probability, rank, e.Found.Wholes)
 	case Best:
 		return decide.Best(g, rank, e.Found.Wholes), of
+	case BestRight:
+		return decide.BestRight(g, rank, e.Found.Wholes), of
 	}
 	if g.Sources != nil {
 		return g.Mutual(rank, e.Found.Wholes), of

@@ -134,7 +134,7 @@ func (m *Matcher) examine(ctx context.Context, guest *record.Guest, rows []uint3
 		comparer.UseScales(m.scales, c.Base.Shifts)
 	}
 	e := &judge.Examiner{Comparer: comparer, Model: m.model(len(rows)), Matchers: whole.NewMatchers(1)}
-	e.OnePartner = m.onePartner()
+	e.Once = m.config.Model.Match.once()
 	pairs := make([]compare.Pair, len(rows))
 	for i := range pairs {
 		if m.side == 0 {
@@ -166,7 +166,10 @@ func (m *Matcher) model(candidates int) *model.Model {
 }
 
 // onePartner tells whether a record is one thing with one record of the table at most, as the model was learned.
-func (m *Matcher) onePartner() bool { return (&Config{Match: m.config.Model.Match}).exclusive() }
+func (m *Matcher) onePartner() bool {
+	once := m.config.Model.Match.once()
+	return [2]bool{once.Left, once.Right}[1-m.side]
+}
 
 // matchedGroup is the candidates of one entity.
 type matchedGroup struct {

@@ -7,18 +7,39 @@ import (
 	"testing"
 )
 
-func TestRecordsThatMayHaveSeveralPartnersAreNoted(t *testing.T) {
-	left, right := people(300, 0.7)
-	// Each left record once more, with one letter changed.
-	header, rows, _ := strings.Cut(strings.TrimSpace(left), "\n")
-	twice := left
+// twice returns a table with each record once more, with one letter changed.
+func twice(table string) string {
+	_, rows, _ := strings.Cut(strings.TrimSpace(table), "\n")
 	for i, row := range strings.Split(rows, "\n") {
 		_, values, _ := strings.Cut(row, ",")
-		twice += fmt.Sprintf("again-%d,%s\n", i, strings.Replace(values, "a", "e", 1))
+		table += fmt.Sprintf("again-%d,%s\n", i, strings.Replace(values, "a", "e", 1))
 	}
-	if !strings.HasPrefix(twice, header) {
-		t.Fatal("the tables have no header")
+	return table
+}
+
+func TestTheTablesShowWhichRecordsHaveSeveralPartners(t *testing.T) {
+	left, right := people(300, 0.7)
+	one := join(t, Config{Left: write(t, "l.csv", left), Right: write(t, "r.csv", right)})
+	if one.Match != Mutual {
+		t.Errorf("one partner each: %s", one.Match)
 	}
+	for _, test := range []struct {
+		left, right string
+		rule        Match
+	}{{twice(left), right, Best}, {right, twice(left), BestRight}} {
+		r := join(t, Config{Left: write(t, "l.csv", test.left), Right: write(t, "r.csv", test.right)})
+		if r.Match != test.rule || r.Links.Len() < one.Links.Len()*19/10 || r.Model.Match != test.rule {
+			t.Errorf("%s: %s finds %d links, and %d of each record once; the model has %s", test.rule, r.Match, r.Links.Len(), one.Links.Len(), r.Model.Match)
+		}
+		if !slices.ContainsFunc(r.Notes, func(note string) bool { return strings.Contains(note, "have several partners") }) {
+			t.Errorf("%s is not told: %q", r.Match, r.Notes)
+		}
+	}
+}
+
+func TestRecordsThatMayHaveSeveralPartnersAreNoted(t *testing.T) {
+	left, right := people(300, 0.7)
+	twice := twice(left)
 	for _, test := range []struct {
 		name, left, right string
 		match             Match
@@ -41,12 +62,7 @@ func TestRecordsThatMayHaveSeveralPartnersAreNoted(t *testing.T) {
 // is not to lose what rivals and chance tell. Where there are several, they are found.
 func TestARuleThatAllowsSeveralPartnersFindsAsMuchWhereThereIsOne(t *testing.T) {
 	left, right := people(300, 0.7)
-	_, rows, _ := strings.Cut(strings.TrimSpace(left), "\n")
-	twice := left
-	for i, row := range strings.Split(rows, "\n") {
-		_, values, _ := strings.Cut(row, ",")
-		twice += fmt.Sprintf("again-%d,%s\n", i, strings.Replace(values, "a", "e", 1))
-	}
+	twice := twice(left)
 	links := func(left string, rule Match) int {
 		return join(t, Config{Left: write(t, "l.csv", left), Right: write(t, "r.csv", right), Match: rule}).Links.Len()
 	}

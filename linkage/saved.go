@@ -53,20 +53,22 @@ func found(c *Config, r *Result, e *judge.Examiner, least float64) *Model {
 	default:
 		m.Threshold = least
 	}
-	if e.OnePartner && !c.exclusive() {
+	if e.Once.Both() && !c.exclusive() {
 		m.Match = Mutual
 	}
 	return m
 }
 
-// partners returns the share of the records of either table that have a partner, if each has one at most; else nothing. The
-// share is a little below 1 where all have: the next record may be the first without one.
+// partners returns the share of the records of either table that have a partner, if each has one at most; else 0. The share is a little below 1 where all have: the next record may be the first without one.
 func partners(e *judge.Examiner, r *Result) (share [2]float64) {
-	if !e.OnePartner || r.OneTable {
+	if r.OneTable {
 		return share
 	}
-	matches := model.SumOf(e.Probability)
+	matches, once := model.SumOf(e.Probability), [2]bool{e.Once.Left, e.Once.Right}
 	for side, records := range [2]int{r.Left, r.Right} {
+		if !once[side] {
+			continue
+		}
 		share[side] = (min(matches, float64(records)) + 0.5) / float64(records+1)
 	}
 	return share

@@ -4,6 +4,7 @@ import (
 	"github.com/alike-dev/alike/countmin"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/internal/weighing"
+	"github.com/alike-dev/alike/linkage/internal/model"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/record"
 )
@@ -11,13 +12,28 @@ import (
 // Match says which of the pairs before the decision may be links.
 type Match string
 
-// The rules. The zero value is Mutual for two tables and All for one.
+// The rules. The zero value is ByData for two tables and All for one.
 const (
-	Mutual   Match = "mutual"     // pairs that are each other's best
-	OneToOne Match = "one-to-one" // at most one partner of each record, so that most links are right: see Assignment
-	Best     Match = "best"       // the best partner of each left record
-	All      Match = "all"        // every pair
+	ByData    Match = "auto"       // Mutual or, where the tables show that records have several partners, BestRight or Best
+	Mutual    Match = "mutual"     // pairs that are each other's best
+	OneToOne  Match = "one-to-one" // at most one partner of each record, so that most links are right: see Assignment
+	Best      Match = "best"       // the best partner of each left record
+	BestRight Match = "best-right" // the best partner of each right record
+	All       Match = "all"        // every pair
 )
+
+// once returns which records have one partner at most by the rule.
+func (m Match) once() model.Once {
+	switch m {
+	case Mutual, OneToOne:
+		return model.Once{Left: true, Right: true}
+	case Best:
+		return model.Once{Left: true}
+	case BestRight:
+		return model.Once{Right: true}
+	}
+	return model.Once{}
+}
 
 // Field is a column of the left table and the column of the right table to compare it with.
 type Field struct {

@@ -157,6 +157,8 @@ func (v *verdicts) hasOther(p compare.Pair, rule Match) bool {
 		return v.taken[0][p.A] || v.taken[1][p.B]
 	case Best:
 		return v.taken[0][p.A]
+	case BestRight:
+		return v.taken[1][p.B]
 	}
 	return false
 }

@@ -38,18 +38,20 @@ follow; with --probability, the probability that the link is right. --json, or a
 named .jsonl, has an object a line; a FILE named .parquet is Parquet, with nulls where a
 value is missing.
 
---match says which pairs may be links: mutual (each other's best, the default),
-one-to-one (each record at most once, so that most links are likely right; where more
-than 1,000 records are linked with each other, the best pair, then the best of the rest,
-and so on), best (the best partner of each left record) and all. The first two assume
-that a table has each thing once: then a likely rival makes a pair less likely.`
+--match says which pairs may be links: mutual (each other's best), one-to-one (each
+record at most once, so that most links are likely right; where more than 1,000 records
+are linked with each other, the best pair, then the best of the rest, and so on), best
+(the best partner of each left record), best-right (of each right one) and all. The first
+two assume that a table has each thing once: then a likely rival makes a pair less likely.
+The default, auto, is mutual or, where the tables show that records of one have several
+partners, such as the orders of a customer, best or best-right.`
 
 // joinNotes are what the help says about topics.
 var joinNotes = map[string]string{
 	"input": `--against-links FILE, links of an earlier run, finds only new links; ids mean the same
 records as in FILE. Its links are not written again. A record in one of them has its
-partner: with mutual and one-to-one no record of either table gets another partner, with
-best no left record does; with all it may, up to --top including its known links. The
+partner: with auto, mutual and one-to-one no record of either table gets another partner, with
+best no left record does, with best-right no right one; with all it may, up to --top including its known links. The
 model is learned from all records, so give both tables whole, or --config, if only a few
 records are new.
 

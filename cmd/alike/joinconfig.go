@@ -165,7 +165,7 @@ func (f *joinFlags) settings(flags *pflag.FlagSet) (s joinFile, err error) {
 
 // saveConfig writes the choices that were made.
 func (f *joinFlags) saveConfig(cmd *cobra.Command, c alike.JoinConfig, r *alike.JoinResult) error {
-	s := joinFile{LeftID: c.LeftID, RightID: c.RightID, Match: c.Match, Threshold: c.Threshold, Precision: c.Precision, Top: c.Top, With: c.With, Weighing: c.Weighing, Searching: c.Searching, Model: r.Model}
+	s := joinFile{LeftID: c.LeftID, RightID: c.RightID, Match: r.Match, Threshold: c.Threshold, Precision: c.Precision, Top: c.Top, With: c.With, Weighing: c.Weighing, Searching: c.Searching, Model: r.Model}
 	for _, column := range r.Columns {
 		s.Fields = append(s.Fields, column.Field)
 	}

@@ -9,10 +9,20 @@ import (
 
 // Best returns the edges that are the first choice of their left record.
 func Best(g model.Graph, rank []float64, wholes []float32) []int {
-	taken := make([]bool, g.Left)
+	return best(g, rank, wholes, func(i int) uint32 { return g.Pairs[i].A })
+}
+
+// BestRight returns the edges that are the first choice of their right record.
+func BestRight(g model.Graph, rank []float64, wholes []float32) []int {
+	return best(g, rank, wholes, func(i int) uint32 { return g.Pairs[i].B })
+}
+
+// best returns the edges that are the first choice of the record at one end.
+func best(g model.Graph, rank []float64, wholes []float32, end func(i int) uint32) []int {
+	taken := make([]bool, max(g.Left, g.Right))
 	return keepFirst(byRank(g, rank, wholes), func(i int) bool {
-		free := !taken[g.Pairs[i].A]
-		taken[g.Pairs[i].A] = true
+		free := !taken[end(i)]
+		taken[end(i)] = true
 		return free
 	})
 }

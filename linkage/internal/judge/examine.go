@@ -33,13 +33,13 @@ func (e *Examiner) learn(ctx context.Context, sample []compare.Pair, calibrate b
 	}
 	if e.Base != nil {
 		e.Model, e.ByKinds = e.Base, e.BaseBySource
-		e.Sampled, _ = model.Apply(ctx, e.Model, e.Sample, e.OnePartner, e.rivalSources())
+		e.Sampled, _ = model.Apply(ctx, e.Model, e.Sample, e.Once, e.rivalSources())
 	} else {
 		around, err := e.surroundings(ctx, e.Sample, within)
 		if err != nil {
 			return err
 		}
-		e.takeFitted(model.Fit(ctx, e.Sample, model.Options{OnePartner: e.OnePartner, Sources: e.sourcesOfOne(), Share: e.shares, Calibrate: calibrate, Same: e.Same, Around: around}))
+		e.takeFitted(model.Fit(ctx, e.Sample, model.Options{Once: e.Once, Sources: e.sourcesOfOne(), Share: e.shares, Calibrate: calibrate, Same: e.Same, Around: around}))
 	}
 	return ctx.Err()
 }
@@ -154,7 +154,7 @@ func (e *Examiner) sourcesOfOne() []uint32 {
 
 // Judge sets the probability and rank of each candidate by the model.
 func (e *Examiner) Judge(ctx context.Context) error {
-	e.Probability, e.Rank = model.Apply(ctx, e.Model, e.Found, e.OnePartner, e.rivalSources())
+	e.Probability, e.Rank = model.Apply(ctx, e.Model, e.Found, e.Once, e.rivalSources())
 	e.Judged = e.Rank
 	return ctx.Err()
 }

@@ -16,7 +16,7 @@ import (
 
 // Options say how candidates are examined.
 type Options struct {
-	OnePartner   bool              // a record has at most one partner, by the rule or as far as the data show
+	Once         model.Once        // which records have one partner at most, by the rule or as far as the data show
 	Later        bool              // of the same tables another Examiner was tried before, with one partner
 	Base         *model.Model      // to judge by; nil: learned from the tables
 	BaseBySource bool              // by it a record has one partner of each source
@@ -138,7 +138,7 @@ func (e *Examiner) findMany(ctx context.Context) error {
 // these are several; else the default, 0. Where records have many matches, what all of them share is too frequent for a key
 // that one record has by chance.
 func (e *Examiner) mayExpect() float64 {
-	if e.OnePartner {
+	if e.Once.Left {
 		return 0
 	}
 	degree := degrees(e.Sample, e.Sampled)
@@ -168,7 +168,7 @@ func (e *Examiner) findFew(ctx context.Context) error {
 		if err := e.examine(ctx, pairs, fmt.Sprintf("-%d", k)); err != nil {
 			return err
 		}
-		if e.OnePartner || k >= find.LastK || e.finder.Summary.Method != candidates.TopK {
+		if e.Once.Both() || k >= find.LastK || e.finder.Summary.Method != candidates.TopK {
 			return e.findSharing(ctx, k)
 		}
 		if err := e.Judge(ctx); err != nil {
@@ -233,4 +233,10 @@ func degrees(c *compare.Comparison, probability []float64) []float64 {
 		}
 	}
 	return degree
+}
+
+// SeveralOf returns which records have one partner at most, as far as the sample of an Examiner shows: see model.Several. may says which have by
+// the rule.
+func SeveralOf(ctx context.Context, e *Examiner, may model.Once) model.Once {
+	return model.Several(ctx, e.Sample, e.shares, may, e.Sampled)
 }

@@ -36,7 +36,7 @@ func (e *Examiner) surroundings(ctx context.Context, c *compare.Comparison, with
 		s.Possible = [2]float64{1 - e.Sources.Within, e.Sources.Within}
 		return s, err
 	}
-	if e.finder.Right == nil || !e.OnePartner {
+	if e.finder.Right == nil || !e.Once.Both() {
 		return s, nil
 	}
 	side := 0 // whose records have candidates

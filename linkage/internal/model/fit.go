@@ -56,11 +56,11 @@ const Duplicate = 0.7
 
 // Options say how a model is fitted.
 type Options struct {
-	OnePartner bool      // a record has at most one partner
-	Share      []float64 // of each column, how much of what it tells no other does: see compare.Comparer.Shares
-	Sources    []uint32  // see Graph; where a model follows kinds
-	Calibrate  bool      // continue with calibrated scores where they can be derived: see ScoreCounts
-	Same       []int     // columns in which what is the same thing agrees, as the user says; nil: the data say it
+	Once      Once      // which records have one partner at most
+	Share     []float64 // of each column, how much of what it tells no other does: see compare.Comparer.Shares
+	Sources   []uint32  // see Graph; where a model follows kinds
+	Calibrate bool      // continue with calibrated scores where they can be derived: see ScoreCounts
+	Same      []int     // columns in which what is the same thing agrees, as the user says; nil: the data say it
 	// Around is what the tables show besides the candidates; nil: the fit is not checked against the kinds of pairs.
 	Around *Surroundings
 }
@@ -83,7 +83,7 @@ func Fit(ctx context.Context, c *compare.Comparison, o Options) *Fitted {
 	f := &Fitted{}
 	f.Model, f.Probability = clearest(ctx, c, &o)
 	if o.Calibrate && ctx.Err() == nil {
-		f.Calibrated = f.Model.relearn(c, rivals(ctx, c, o.OnePartner, nil), f.Probability, o.Around)
+		f.Calibrated = f.Model.relearn(c, rivals(ctx, c, o.Once, nil), f.Probability, o.Around)
 	}
 	f.KeepFinite(c)
 	if len(o.Same) > 0 {
@@ -102,20 +102,23 @@ func Fit(ctx context.Context, c *compare.Comparison, o Options) *Fitted {
 
 // Apply returns the probabilities of compared candidates by a model that was learned before.
 // sources are those of Graph, of which a record then has one partner each.
-func Apply(ctx context.Context, m *Model, c *compare.Comparison, onePartner bool, sources []uint32) (probability, rank []float64) {
+func Apply(ctx context.Context, m *Model, c *compare.Comparison, once Once, sources []uint32) (probability, rank []float64) {
 	n := len(c.Pairs)
 	probability, rank = make([]float64, n), make([]float64, n)
-	m.probabilities(c, rivals(ctx, c, onePartner, sources), make([]float64, n), probability, rank)
+	m.probabilities(c, rivals(ctx, c, once, sources), make([]float64, n), probability, rank)
 	return probability, rank
 }
 
 // rivals returns the rivals of candidates for model.probabilities; nil if records may have several
 // partners.
-func rivals(ctx context.Context, c *compare.Comparison, onePartner bool, sources []uint32) *exclusive {
-	if !onePartner && sources == nil {
+func rivals(ctx context.Context, c *compare.Comparison, once Once, sources []uint32) *exclusive {
+	if sources != nil {
+		once = Once{Left: true, Right: true}
+	}
+	if !once.Any() {
 		return nil
 	}
-	return newExclusive(ctx, Graph{c.Pairs, c.Left, c.Right, sources})
+	return newExclusive(ctx, Graph{c.Pairs, c.Left, c.Right, sources}, once)
 }
 
 // clearest finds the model of candidates: of the models that starts lead to, the one whose own probabilities
@@ -124,9 +127,9 @@ func clearest(ctx context.Context, c *compare.Comparison, o *Options) (best *Mod
 	g := Graph{Pairs: c.Pairs, Left: c.Left, Right: c.Right}
 	most := math.Inf(-1)
 	for _, rank := range ranks(c) {
-		guess := firstGuess(c, g, rank, o.OnePartner)
+		guess := firstGuess(c, g, rank, o.Once)
 		if countPositive(guess) == 0 {
-			guess = firstGuess(c, g, rank, false) // nothing stands out from chance
+			guess = firstGuess(c, g, rank, Once{}) // nothing stands out from chance
 		}
 		order := make([]float64, len(guess))
 		for i := range guess {
@@ -145,8 +148,8 @@ func clearest(ctx context.Context, c *compare.Comparison, o *Options) (best *Mod
 					p[i] = 0
 				}
 			}
-			m := settle(ctx, c, g, o.OnePartner, o.Share, p)
-			if !o.OnePartner && o.Around.likeness(c, p) < mostly {
+			m := settle(ctx, c, g, o.Once, o.Share, p)
+			if !o.Once.Any() && o.Around.likeness(c, p) < mostly {
 				continue
 			}
 			if clear := clearness(p); clear > most+clearerBy || best == nil {
@@ -249,13 +252,13 @@ func NewModel(c *compare.Comparison, share []float64) *Model {
 
 // settle runs expectation and maximisation from a guess of the probabilities, and puts the final
 // probabilities into it.
-func settle(ctx context.Context, c *compare.Comparison, g Graph, onePartner bool, share, probability []float64) *Model {
+func settle(ctx context.Context, c *compare.Comparison, g Graph, once Once, share, probability []float64) *Model {
 	m := NewModel(c, share)
 	m.Prior = LogOdds(mean(probability))
 	var rivals *exclusive
 	var before *matchings
-	if onePartner {
-		rivals, before = newExclusive(ctx, g), newMatchings(ctx, g)
+	if once.Any() {
+		rivals, before = newExclusive(ctx, g, once), newMatchings(ctx, g, once)
 	}
 	odds, last := make([]float64, len(c.Pairs)), make([]float64, len(c.Pairs))
 	for range mostSteps {
@@ -263,7 +266,7 @@ func settle(ctx context.Context, c *compare.Comparison, g Graph, onePartner bool
 			break
 		}
 		m.learn(c, probability)
-		if onePartner {
+		if once.Any() {
 			m.Prior = before.prior(m.Prior, SumOf(probability))
 		} else {
 			m.Prior = LogOdds(mean(probability))
@@ -361,7 +364,7 @@ func (m *Model) learn(c *compare.Comparison, probability []float64) {
 // similarity. If a record has one partner at most, its second best candidate shows how similar records
 // are by chance: the guess is lower where, from this similarity on, there are as many second best
 // candidates as best ones.
-func firstGuess(c *compare.Comparison, g Graph, rank []float64, onePartner bool) []float64 {
+func firstGuess(c *compare.Comparison, g Graph, rank []float64, once Once) []float64 {
 	guess := make([]float64, len(c.Pairs))
 	both := g.Mutual(rank, c.Wholes)
 	if len(both) == 0 {
@@ -374,8 +377,8 @@ func firstGuess(c *compare.Comparison, g Graph, rank []float64, onePartner bool)
 	slices.Sort(similarities)
 	median := similarities[len(similarities)/2]
 	var chance []float64
-	if onePartner {
-		chance = secondBest(g, rank, both)
+	if once.Any() {
+		chance = secondBest(g, rank, both, once)
 	}
 	from := func(sorted []float64, s float64) float64 { // returns how many are s or more
 		i, _ := slices.BinarySearch(sorted, s)
@@ -392,9 +395,9 @@ func firstGuess(c *compare.Comparison, g Graph, rank []float64, onePartner bool)
 	return guess
 }
 
-// secondBest returns, ascending, the similarity of each record to its best candidate that is not in both,
-// a set of edges that share no records.
-func secondBest(g Graph, rank []float64, both []int) []float64 {
+// secondBest returns, ascending, the similarity of each record that has one partner at most to its best candidate that is not
+// in both, a set of edges that share no records.
+func secondBest(g Graph, rank []float64, both []int, once Once) []float64 {
 	chosen := make([]bool, len(g.Pairs))
 	for _, e := range both {
 		chosen[e] = true
@@ -402,8 +405,10 @@ func secondBest(g Graph, rank []float64, both []int) []float64 {
 	left, right := make([]float64, g.Left), make([]float64, g.Right)
 	for i, p := range g.Pairs {
 		if !chosen[i] {
-			left[p.A] = max(left[p.A], rank[i])
-			if g.Right > 0 {
+			if once.Left {
+				left[p.A] = max(left[p.A], rank[i])
+			}
+			if g.Right > 0 && once.Right {
 				right[p.B] = max(right[p.B], rank[i])
 			}
 		}
@@ -421,9 +426,9 @@ type matchings struct {
 	most float64 // largest number of edges of a matching
 }
 
-func newMatchings(ctx context.Context, g Graph) *matchings {
-	e := newExclusive(ctx, g)
-	return &matchings{e, make([]float64, len(g.Pairs)), float64(min(len(e.left), len(e.right)))}
+func newMatchings(ctx context.Context, g Graph, once Once) *matchings {
+	e := newExclusive(ctx, g, once)
+	return &matchings{e, make([]float64, len(g.Pairs)), float64(once.Most(len(e.left), len(e.right)))}
 }
 
 // prior returns log odds at which a random matching has about this number of edges. guess is the result

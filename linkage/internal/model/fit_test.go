@@ -22,7 +22,7 @@ func TestTheFitOfAModelEndsWhenItIsCancelled(t *testing.T) {
 			c.Wholes = append(c.Wholes, float32(l)/float32(compare.Equal))
 		}
 	}
-	o := &Options{OnePartner: true, Share: []float64{1}}
+	o := &Options{Once: Once{true, true}, Share: []float64{1}}
 	ran := roomtest.NewEndsAt(1 << 40)
 	clearest(ran, c, o)
 	if steps := ran.Asked.Load(); steps < 2*firstRounds {
@@ -36,7 +36,7 @@ func TestTheFitOfAModelEndsWhenItIsCancelled(t *testing.T) {
 			t.Errorf("cancelled at %d: %d more steps", n, more)
 		}
 	}
-	rounds, sent := newExclusive(roomtest.NewEndsAt(3), Graph{Pairs: c.Pairs, Left: 3, Right: 3}), 0
+	rounds, sent := newExclusive(roomtest.NewEndsAt(3), Graph{Pairs: c.Pairs, Left: 3, Right: 3}, Once{true, true}), 0
 	rounds.marginals(make([]float64, len(c.Pairs)), nil, func(int) float64 { sent++; return 1 })
 	if most := 2 * 4 * len(c.Pairs); sent > most {
 		t.Errorf("%d messages after two rounds, at most %d are of them", sent, most)

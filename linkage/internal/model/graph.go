@@ -16,6 +16,23 @@ type Graph struct {
 	Sources []uint32
 }
 
+// Once tells which records have one partner at most.
+type Once struct{ Left, Right bool }
+
+func (o Once) Both() bool { return o.Left && o.Right }
+func (o Once) Any() bool  { return o.Left || o.Right }
+
+// Most returns the largest number of matches among so many left and right records.
+func (o Once) Most(left, right int) int {
+	switch {
+	case o.Both():
+		return min(left, right)
+	case o.Left:
+		return left
+	}
+	return right
+}
+
 // parted returns the graph in which a record is as many records as its partners have sources. Each record is on one side
 // there, because that of the lesser source is the left one of a pair.
 func (g Graph) parted() Graph {

@@ -72,7 +72,7 @@ func (f *Fitted) followMixture(ctx context.Context, c *compare.Comparison, o *Op
 	if likely == nil || ctx.Err() != nil {
 		return
 	}
-	if agree(f.Probability, likely) || !o.OnePartner && around.likeness(c, likely) < mostly {
+	if agree(f.Probability, likely) || !o.Once.Any() && around.likeness(c, likely) < mostly {
 		return
 	}
 	distilled := distil(ctx, c, likely, false)
@@ -80,7 +80,7 @@ func (f *Fitted) followMixture(ctx context.Context, c *compare.Comparison, o *Op
 		for range decoyRounds {
 			distilled = distil(ctx, c, byDecoys(distilled, c, around), false)
 		}
-		distilled.expect(byDecoys(distilled, c, around), c, rivals(ctx, c, o.OnePartner, o.Sources))
+		distilled.expect(byDecoys(distilled, c, around), c, rivals(ctx, c, o.Once, o.Sources))
 	}
 	f.follow(ctx, c, o, distilled)
 	f.Disputed = f.ByKinds && around.Within == nil
@@ -136,7 +136,7 @@ func (m *Model) expect(likely []float64, c *compare.Comparison, rivals *exclusiv
 		return sum
 	}
 	matches := told(likely)
-	most := float64(min(len(rivals.left), len(rivals.right)))
+	most := float64(rivals.once.Most(len(rivals.left), len(rivals.right)))
 	odds, probability := make([]float64, len(c.Pairs)), make([]float64, len(c.Pairs))
 	for range expectSteps {
 		m.probabilities(c, rivals, odds, probability, nil)

@@ -8,7 +8,7 @@ import (
 	"github.com/alike-dev/alike/linkage/internal/compare"
 )
 
-// exclusive computes how likely each candidate is a match if a record has at most one partner,
+// exclusive computes how likely each candidate is a match if a record has at most one partner, or one of either table,
 // given its odds without rivals. It is the marginal of a random matching in which a set of edges is
 // weighted by the product of their odds, computed by belief propagation: exact on trees, and with
 // one fixed point on every graph.
@@ -19,7 +19,8 @@ type exclusive struct {
 	pairs       []compare.Pair // each record by its place among the left or the right records that have an edge
 	out, back   []float64      // messages to the right record, to the left one
 	left, right []float64      // scratch: the sum of each record
-	rounds      int            // of the next call
+	once        Once
+	rounds      int // of the next call
 	ctx         context.Context
 }
 
@@ -30,12 +31,12 @@ const (
 	moreRounds  = 4
 )
 
-func newExclusive(ctx context.Context, g Graph) *exclusive {
+func newExclusive(ctx context.Context, g Graph, once Once) *exclusive {
 	if g.Sources != nil {
 		g = g.parted()
 	}
-	e := &exclusive{ctx: ctx, pairs: make([]compare.Pair, len(g.Pairs)), rounds: firstRounds,
-		out: make([]float64, len(g.Pairs)), back: slices.Repeat([]float64{1}, len(g.Pairs))}
+	e := &exclusive{ctx: ctx, pairs: make([]compare.Pair, len(g.Pairs)), once: once, rounds: firstRounds}
+	e.out, e.back = slices.Repeat([]float64{1}, len(g.Pairs)), slices.Repeat([]float64{1}, len(g.Pairs))
 	records := max(g.Left, g.Right)
 	left, right := places{of: make([]uint32, records)}, places{of: make([]uint32, records)}
 	for i, p := range g.Pairs {
@@ -68,8 +69,12 @@ func (e *exclusive) marginals(dst, rank []float64, odds func(i int) float64) {
 		if e.ctx.Err() != nil {
 			return
 		}
-		e.send(e.out, e.back, e.left, odds, func(p compare.Pair) uint32 { return p.A })
-		e.send(e.back, e.out, e.right, odds, func(p compare.Pair) uint32 { return p.B })
+		if e.once.Left {
+			e.send(e.out, e.back, e.left, odds, func(p compare.Pair) uint32 { return p.A })
+		}
+		if e.once.Right {
+			e.send(e.back, e.out, e.right, odds, func(p compare.Pair) uint32 { return p.B })
+		}
 	}
 	e.rounds = moreRounds
 	for i := range dst {

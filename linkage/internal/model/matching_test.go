@@ -11,8 +11,8 @@ import (
 	"github.com/alike-dev/alike/linkage/internal/roomtest"
 )
 
-// TestExclusiveIsExactOnTrees holds belief propagation against all matchings of a forest,
-// each counted by the product of its edges' odds.
+// TestExclusiveIsExactOnTrees holds belief propagation against all matchings of a forest, or all sets of edges in which the
+// records of one side have one edge, each counted by the product of its edges' odds.
 func TestExclusiveIsExactOnTrees(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := forest(Graph{Pairs: roomtest.DrawPairs(t, false), Left: 5, Right: 4})
@@ -22,13 +22,14 @@ func TestExclusiveIsExactOnTrees(t *testing.T) {
 		}
 		want := make([]float64, len(odds))
 		all := 0.0
+		once := rapid.SampledFrom([]Once{{true, true}, {Left: true}, {Right: true}}).Draw(t, "once")
 		for set := range 1 << len(odds) {
 			product, a, b := 1.0, map[uint32]bool{}, map[uint32]bool{}
 			for i, p := range g.Pairs {
 				if set>>i&1 == 0 {
 					continue
 				}
-				if a[p.A] || b[p.B] {
+				if once.Left && a[p.A] || once.Right && b[p.B] {
 					product = 0
 				}
 				a[p.A], b[p.B] = true, true
@@ -42,7 +43,7 @@ func TestExclusiveIsExactOnTrees(t *testing.T) {
 			}
 		}
 		got := make([]float64, len(odds))
-		newExclusive(t.Context(), g).marginals(got, nil, func(i int) float64 { return odds[i] })
+		newExclusive(t.Context(), g, once).marginals(got, nil, func(i int) float64 { return odds[i] })
 		for i := range got {
 			if math.Abs(got[i]-want[i]/all) > 1e-9 {
 				t.Fatalf("edge %v: probability %v, want %v", g.Pairs[i], got[i], want[i]/all)

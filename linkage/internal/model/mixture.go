@@ -132,5 +132,5 @@ func (f *Fitted) follow(ctx context.Context, c *compare.Comparison, o *Options, 
 		return
 	}
 	f.Model, f.Calibrated, f.ByKinds = m, false, true
-	f.Probability, _ = Apply(ctx, m, c, o.OnePartner, o.Sources)
+	f.Probability, _ = Apply(ctx, m, c, o.Once, o.Sources)
 }

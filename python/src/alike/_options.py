@@ -179,7 +179,7 @@ class JoinOptions(TypedDict, total=False):
     """How to compare the records of two tables, and which pairs are links."""
 
     field: str | Sequence[str]
-    match: Literal["mutual", "one-to-one", "best", "all"]
+    match: Literal["auto", "mutual", "one-to-one", "best", "best-right", "all"]
     config: Path
     memory: Size
     threshold: float | Literal["auto"]
@@ -408,7 +408,7 @@ DEFAULTS: Mapping[str, Any] = {
     "field": None,
     "source": None,
     "same": None,
-    "match": "mutual",
+    "match": "auto",
     "config": None,
     "precision": None,
     "model": None,
