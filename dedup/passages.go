@@ -38,16 +38,16 @@ var Units = pieces.Units
 
 // Passages say what CutPassages cuts.
 type Passages struct {
-	Unit      Unit
-	MinTokens int // least number of tokens of a unit; 0: by unit 3, 5, 8 and 50
-	MinCount  int // least number of documents that have it; 0: 2
+	Unit      Unit `json:"unit"`
+	MinTokens int  `json:"min_tokens"` // least number of tokens of a unit; 0: by unit 3, 5, 8 and 50
+	MinCount  int  `json:"min_count"`  // least number of documents that have it; 0: 2
 	// Threshold, if it is not 0, makes similar units count as one: a unit is compared with the different ones before it,
 	// and joins the first of a group from that Jaccard similarity of their shingles on, up to 1. So of a group the units
 	// in its first document stay. Not of substrings.
-	Threshold float64
-	NGram     int  // words in a shingle of Threshold; 0: 1, so that the order of words does not count
-	Code      bool // code fences and rows of tables are cut too
-	FoundOnly bool // nothing is cut: no records are written
+	Threshold float64 `json:"threshold,omitempty"`
+	NGram     int     `json:"ngram,omitempty"`      // words in a shingle of Threshold; 0: 1, so that the order of words does not count
+	Code      bool    `json:"code,omitempty"`       // code fences and rows of tables are cut too
+	FoundOnly bool    `json:"found_only,omitempty"` // nothing is cut: no records are written
 }
 
 // PassageCounts are the numbers of a run of CutPassages.

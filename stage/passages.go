@@ -7,43 +7,41 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/pieces"
 	"github.com/alike-dev/alike/internal/splice"
 )
 
-// Passages say what a plan of the command Cut keeps in the first document that has it, and cuts out of all others. See
-// dedup.Passages, which has the defaults.
-type Passages struct {
-	Unit      pieces.Unit `json:"unit"`
-	MinTokens int         `json:"min_tokens"`
-	MinCount  int         `json:"min_count"`
-	Code      bool        `json:"code,omitempty"`
-	FoundOnly bool        `json:"found_only,omitempty"`
-}
-
-func (c *Passages) options() pieces.Options {
+// cutOptions says how the texts of a plan of the command Cut are cut into pieces.
+func cutOptions(c *dedup.Passages) pieces.Options {
 	return pieces.Options{Unit: c.Unit, Tokens: c.MinTokens, Code: c.Code}
 }
 
-func (c *Passages) validate() error {
-	if c.MinCount < 2 {
-		return errors.New("passages stand in 2 documents or more")
+// settlePassages settles a plan of the command Cut. It has no defaults, so that it says all that results depend on.
+func (p *Plan) settlePassages() error {
+	settled, err := p.Passages.Settled()
+	if err == nil && settled != *p.Passages {
+		err = errors.New("the plan leaves open which passages are cut")
 	}
-	return c.options().Validate()
+	return err
 }
 
-// stages returns the stages of a plan. Tokens are looked up again where the first document has them, since rows know their
-// numbers only.
-func (c *Passages) stages(files, hashes int) []Stage {
-	return []Stage{
-		{Name: "pieces", Tasks: files, Documents: true, writes: []Stream{Pieces, Cards, Damaged, Counts}, run: sendPieces},
-		{Name: "repeated", Tasks: hashes, reads: []Stream{Pieces}, writes: []Stream{Repeated}, run: findRepeated},
+// passageStages returns the stages of a plan of the command Cut. Tokens are looked up again where the first document has
+// them, since rows know their numbers only.
+func passageStages(c *dedup.Passages, files, hashes int) []Stage {
+	all := []Stage{{Name: "pieces", Tasks: files, Documents: true, writes: []Stream{Pieces, Cards, Damaged, Counts}, run: sendPieces}}
+	if c.Threshold > 0 {
+		all = append(all, nearStages(files, hashes)...)
+	} else {
+		all = append(all, Stage{Name: "repeated", Tasks: hashes, reads: []Stream{Pieces}, writes: []Stream{Repeated}, run: findRepeated})
+	}
+	return append(all, []Stage{
 		{Name: Write, Tasks: files, reads: []Stream{Repeated, Damaged}, Documents: true, writes: []Stream{Sources, LittleText, Counts}, run: cutTexts},
 		{Name: "sources", Tasks: files, reads: []Stream{Sources, Cards}, Documents: c.Unit == pieces.Substring, writes: []Stream{Sourced}, run: nameSources},
 		{Name: "found", Tasks: files, reads: []Stream{Sourced, Cards}, writes: []Stream{FoundText}, run: listFound},
 		{Name: Publish, Tasks: 1, reads: []Stream{FoundText, LittleText, Counts}},
-	}
+	}...)
 }
 
 // inFile returns where a byte of the text stands: in the file, if the document is one of its own.
@@ -56,7 +54,7 @@ func (d *Document) inFile(at int) int {
 
 // sendPieces sends each piece of a text once, with its first place there, to the task of its hash.
 func sendPieces(t *task) error {
-	cutter := pieces.NewCutter(t.plan.Passages.options())
+	cutter := pieces.NewCutter(cutOptions(t.plan.Passages))
 	var own []extsort.Entry // key; check and place
 	var card []byte
 	n, err := t.in.Documents(t.ctx, everything, func(d *Document) error {
@@ -161,7 +159,7 @@ type textCutter struct {
 }
 
 func newTextCutter(t *task) *textCutter {
-	return &textCutter{t: t, cutter: pieces.NewCutter(t.plan.Passages.options()), sources: map[uint64]pieces.Source{}, little: t.text(LittleText)}
+	return &textCutter{t: t, cutter: pieces.NewCutter(cutOptions(t.plan.Passages)), sources: map[uint64]pieces.Source{}, little: t.text(LittleText)}
 }
 
 // cut finds what goes of a document, sends its rows to the tasks of the first documents, and adds its spans to cuts.
@@ -266,7 +264,7 @@ func nameSources(t *task) (err error) {
 			return errors.Join(err, send(r.words[0], name, func(at uint64) (uint64, error) { return at, nil }))
 		})
 	}
-	cutter := pieces.NewCutter(t.plan.Passages.options())
+	cutter := pieces.NewCutter(cutOptions(t.plan.Passages))
 	_, err = t.in.Documents(t.ctx, asked.has, func(d *Document) error {
 		cutter.Pieces(d.Text)
 		defer cutter.Trim()

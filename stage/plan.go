@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/cluster"
+	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/sides"
@@ -36,7 +37,7 @@ type Plan struct {
 	Listed bool    `json:"listed,omitempty"`
 	Join   *Tables `json:"join,omitempty"` // for Join, and for Dedup of records: in place of Recipe and BucketCap
 	// Passages, of Cut, say what is cut: in place of Recipe and BucketCap.
-	Passages *Passages `json:"passages,omitempty"`
+	Passages *dedup.Passages `json:"passages,omitempty"`
 	// Partitions is the number of tasks of the stages that divide rows by hashes, 1 or more.
 	Partitions int `json:"partitions"`
 	// FirstFiles has, for each task of the stages that divide rows by documents, the number of its

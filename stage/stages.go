@@ -39,7 +39,7 @@ func (p *Plan) Stages() []Stage {
 	case p.Join != nil:
 		return namedStreams(p.recordStages())
 	case p.Passages != nil:
-		return namedStreams(p.Passages.stages(len(p.FirstFiles), p.Partitions))
+		return namedStreams(passageStages(p.Passages, len(p.FirstFiles), p.Partitions))
 	}
 	return namedStreams(p.textStages())
 }

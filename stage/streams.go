@@ -76,6 +76,10 @@ const (
 	LittleText                           // payload: lines of little.csv
 	Sourced                              // position, start<<32 | end, start at the source; payload: name of the first document
 	FoundText                            // payload: lines of found.csv
+	Firsts                               // position of the first document with a piece, its hash
+	Units                                // hash of a piece, position of the first document with it, its place there; payload: its text
+	Leads                                // hash of a piece, number of the one that leads its group, position of the first document with that, its place there
+	Joined                               // number of a leader, position of a document, hash of its piece, position of the leader's first document, its place there
 	streamsEnd
 )
 
@@ -162,6 +166,10 @@ var streams = [streamsEnd]streamForm{
 	LittleText:   {"little-text", 0, true, byOne},
 	Sourced:      {"sourced", 3, true, byDocuments},
 	FoundText:    {"found-text", 0, true, byOne},
+	Firsts:       {"firsts", 2, false, byDocuments},
+	Units:        {"units", 3, true, byOne},
+	Leads:        {"leads", 4, false, byHash},
+	Joined:       {"joined", 5, false, byHash},
 }
 
 func init() {

@@ -57,7 +57,7 @@ var common = map[string]string{
 	"sketch":        "output hex format text-field id-field measure scheme seed ngram tokens normalize stop-words memory threads work quiet",
 	"tune":          "json html plot format text-field measure threshold wrong precision examples ask recall hashes bits bands rows",
 	"plan dedup":    "output results keep format text-field id-field measure threshold ngram records work memory partitions engine prices quiet",
-	"plan passages": "output results unit min-tokens min-count code found-only format text-field id-field work memory partitions prices quiet",
+	"plan passages": "output results unit min-tokens min-count threshold found-only format text-field id-field work memory partitions prices quiet",
 	"plan pairs":    "output results format text-field id-field measure threshold ngram tokens records work memory partitions engine prices quiet",
 	"plan join":     "output results with format left-id right-id candidates threshold match field model work memory partitions engine quiet",
 }

@@ -45,19 +45,19 @@ type passagesFlags struct {
 func (f *passagesFlags) add(flags *pflag.FlagSet) {
 	flags.StringVarP(&f.output, "output", "o", "", "`folder` for the output; must not exist or be empty")
 	f.addUnits(flags)
-	flags.Float64Var(&f.what.Threshold, "threshold", 0, "also cut lines, sentences and paragraphs whose words are that `similar` to those of an earlier one, up to 1")
-	flags.IntVar(&f.what.NGram, "ngram", 0, "words in a shingle of --threshold; from 2 on their order counts (default 1)")
 	flags.BoolVar(&f.noSync, "no-sync", false, "do not wait until the output is on disk: done sooner, but lost or damaged if the power fails within seconds")
 	f.addInput(flags)
 }
 
-// addUnits adds the flags that say what is cut, except for those of similar units.
+// addUnits adds the flags that say what is cut.
 func (f *passagesFlags) addUnits(flags *pflag.FlagSet) {
 	f.unit = choose(dedup.Units...)
 	f.unit.value = ""
 	flags.Var(&f.unit, "unit", "what is compared and cut: line, sentence, paragraph or substring (runs of words)")
 	flags.IntVar(&f.what.MinTokens, "min-tokens", 0, "least number of words of a unit (default: line 3, sentence 5, paragraph 8, substring 50)")
 	flags.IntVar(&f.what.MinCount, "min-count", 2, "least number of documents that have a unit")
+	flags.Float64Var(&f.what.Threshold, "threshold", 0, "also cut lines, sentences and paragraphs whose words are that `similar` to those of an earlier one, up to 1")
+	flags.IntVar(&f.what.NGram, "ngram", 0, "words in a shingle of --threshold; from 2 on their order counts (default 1)")
 	f.keep = choose("first")
 	flags.Var(&f.keep, "keep", "which document keeps a unit: first")
 	flags.BoolVar(&f.what.Code, "code", false, "cut code fences and rows of tables too")

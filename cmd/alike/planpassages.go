@@ -10,7 +10,8 @@ import (
 const planPassagesHelp = `Plan to cut out of texts what stands in earlier ones, on other machines: the results are
 those of alike passages with the same flags, byte for byte. See alike help plan.
 
-Similar units, by --threshold, are found on one machine only.`
+With --threshold one task, similar, compares the different units, with all processors of
+its machine.`
 
 const planPassagesExamples = `  alike plan passages s3://bucket/crawl/ -o plan.json --results s3://bucket/clean --unit line --min-count 10
   alike plan passages mails/ -o plan.json --results clean/ --unit substring --partitions 16`

@@ -1,6 +1,9 @@
 package pieces
 
-import "slices"
+import (
+	"iter"
+	"slices"
+)
 
 // A Group finds the documents from which a piece goes: if at least Least have it, all but the first. D is how the caller
 // names a document.
@@ -50,4 +53,61 @@ func (g *Group[D]) Add(h Hash, doc D) error {
 		p.held = nil
 	}
 	return g.Goes(g.key, p.first, doc)
+}
+
+// A NearGroup finds the documents from which pieces go that count as equal, one group after the other: if at least Least
+// documents have one of them, all but the first.
+type NearGroup[D comparable] struct {
+	Least int // at least 2
+	Goes  func(key uint64, first, doc D) error
+
+	first, last D // documents: the first, and the one that was counted last
+	count       int
+	held        []heldPiece[D] // behind the first document, until there are enough
+}
+
+type heldPiece[D any] struct {
+	key uint64
+	doc D
+}
+
+// Begin begins a group whose leader stands first in a document.
+func (g *NearGroup[D]) Begin(first D) {
+	g.first, g.last, g.count, g.held = first, first, 1, g.held[:0]
+}
+
+// Add adds a document with one of the group's pieces. Documents come in their order.
+func (g *NearGroup[D]) Add(key uint64, doc D) error {
+	if doc == g.first {
+		return nil
+	}
+	if doc != g.last {
+		g.last = doc
+		g.count++
+	}
+	if g.count < g.Least {
+		g.held = append(g.held, heldPiece[D]{key, doc})
+		return nil
+	}
+	for _, before := range g.held {
+		if err := g.Goes(before.key, g.first, before.doc); err != nil {
+			return err
+		}
+	}
+	g.held = g.held[:0]
+	return g.Goes(key, g.first, doc)
+}
+
+// Firsts returns the first piece of a text with each of some keys, in order. It takes the keys.
+func (c *Cutter) Firsts(text []byte, keys map[uint64]bool) iter.Seq[Piece] {
+	return func(yield func(Piece) bool) {
+		for _, p := range c.Pieces(text) {
+			if !keys[p.Key] {
+				continue
+			}
+			if delete(keys, p.Key); !yield(p) {
+				return
+			}
+		}
+	}
 }

@@ -42,6 +42,7 @@ var bytesOfPiece = map[pieces.Unit]int64{pieces.Line: 70, pieces.Sentence: 150, 
 
 const (
 	pieceBytes = 24
+	nearBytes  = 116 // more for each piece, if similar ones are found
 	cardBytes  = 60
 )
 
@@ -50,7 +51,11 @@ func exchanged(p *Plan, keys int) (int, int64) {
 	e := &p.Estimate
 	if p.Passages != nil {
 		keys = int(e.InputBytes / bytesOfPiece[p.Passages.Unit] / max(e.Documents, 1))
-		return keys, e.Documents * int64(cardBytes+pieceBytes*keys)
+		bytes := e.Documents * int64(cardBytes+pieceBytes*keys)
+		if p.Passages.Threshold > 0 { // the texts of different units too
+			bytes += e.InputBytes + e.Documents*int64(nearBytes*keys)
+		}
+		return keys, bytes
 	}
 	sets := int64(wantedShare * setsOfInput * float64(e.InputBytes))
 	return keys, e.Documents*int64(rowBytes+keyBytes*keys) + sets
@@ -143,7 +148,7 @@ func rowsOfDocument(s stage.Stream, keys int) float64 {
 	switch s {
 	case stage.Rows, stage.Names, stage.Cards, stage.Totals, stage.Counts, stage.KeptText, stage.LittleText:
 		return 1
-	case stage.Keys, stage.Sampled, stage.Pieces:
+	case stage.Keys, stage.Sampled, stage.Pieces, stage.Joined, stage.Units:
 		return float64(keys)
 	case stage.Damaged, stage.Skips, stage.Repeats, stage.Renames:
 		return 0

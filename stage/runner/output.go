@@ -159,7 +159,7 @@ func (in *input) summarize(ctx context.Context) (*Summary, error) {
 	}
 	if c := p.Passages; c != nil {
 		s.Pairs, s.Passages = 0, &dedup.PassageCounts{
-			Unit: c.Unit, MinTokens: c.MinTokens, MinCount: c.MinCount, Found: n[stage.CountPairs], Bytes: n[stage.CountCutBytes],
+			Unit: c.Unit, MinTokens: c.MinTokens, MinCount: c.MinCount, Threshold: c.Threshold, NGram: c.NGram, Found: n[stage.CountPairs], Bytes: n[stage.CountCutBytes],
 			Changed: n[stage.CountChanged], Emptied: n[stage.CountEmptied], Little: n[stage.CountLittle],
 		}
 	}

@@ -17,19 +17,14 @@ func MakePassages(ctx context.Context, c dedup.Config, what dedup.Passages, o Pl
 	if err == nil {
 		what, err = what.Settled()
 	}
-	switch {
-	case err != nil:
-	case what.Threshold > 0:
-		err = errors.New("similar units are found on one machine only: leave the threshold out, so that equal ones are cut")
-	case len(o.Engine) > 0:
+	if err == nil && len(o.Engine) > 0 {
 		err = errors.New("an engine has no place for texts that were cut: read files and write files")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", dedup.ErrUsage, err)
 	}
 	p := o.plan()
-	p.Passages = &stage.Passages{Unit: what.Unit, MinTokens: what.MinTokens, MinCount: what.MinCount, Code: what.Code, FoundOnly: what.FoundOnly}
-	p.Reading = reading(&c)
+	p.Passages, p.Reading = &what, reading(&c)
 	if err := p.findFiles(ctx, c); err != nil {
 		return nil, err
 	}

@@ -161,6 +161,9 @@ func TestPassagesOfStagesAreThoseOfOneMachine(t *testing.T) {
 		"substrings of four":   {Unit: dedup.UnitSubstring, MinTokens: 9, MinCount: 4, Code: true},
 		"found, substrings":    {Unit: dedup.UnitSubstring, MinTokens: 6, FoundOnly: true},
 		"found, sentences":     {Unit: dedup.UnitSentence, FoundOnly: true},
+		"similar lines":        {Unit: dedup.UnitLine, Threshold: 0.7},
+		"similar pairs":        {Unit: dedup.UnitSentence, Threshold: 0.4, NGram: 2, MinCount: 3, MinTokens: 2},
+		"similar, and far":     {Unit: dedup.UnitLine, Threshold: 0.2, MinTokens: 1, FoundOnly: true},
 		"paragraphs of nobody": {Unit: dedup.UnitParagraph, MinTokens: 1000},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -182,17 +185,18 @@ func TestPassagesOfStagesAreThoseOfOneMachine(t *testing.T) {
 
 func TestCutsWhoseTasksAreKilledGoOn(t *testing.T) {
 	c := dedup.Config{Inputs: []string{passageCorpus(t)}}
-	what := dedup.Passages{Unit: dedup.UnitSubstring, MinTokens: 6}
-	p := makePassages(t, c, what, 3)
-	survivesKills(t, p)
-	want, _ := cutHere(t, c, what)
-	same(t, output(t, p.Output), want)
+	for _, what := range []dedup.Passages{{Unit: dedup.UnitSubstring, MinTokens: 6}, {Unit: dedup.UnitLine, Threshold: 0.7}} {
+		p := makePassages(t, c, what, 3)
+		survivesKills(t, p)
+		want, _ := cutHere(t, c, what)
+		same(t, output(t, p.Output), want)
+	}
 }
 
 func TestWhatPlansOfPassagesCannotDoIsRefused(t *testing.T) {
 	folder := passageCorpus(t)
 	for name, what := range map[string]dedup.Passages{
-		"similar": {Unit: dedup.UnitLine, Threshold: 0.9},
+		"similar": {Unit: dedup.UnitSubstring, Threshold: 0.9},
 		"unit":    {Unit: "word"},
 		"count":   {Unit: dedup.UnitLine, MinCount: 1},
 	} {
@@ -205,7 +209,8 @@ func TestWhatPlansOfPassagesCannotDoIsRefused(t *testing.T) {
 	for name, change := range map[string]func(p *stage.Plan){
 		"unit":       func(p *stage.Plan) { p.Passages.Unit = "word" },
 		"count":      func(p *stage.Plan) { p.Passages.MinCount = 0 },
-		"tokens":     func(p *stage.Plan) { p.Passages.MinTokens = -1 },
+		"tokens":     func(p *stage.Plan) { p.Passages.MinTokens = 0 },
+		"threshold":  func(p *stage.Plan) { p.Passages.Threshold = 1.5 },
 		"none":       func(p *stage.Plan) { p.Passages = nil },
 		"command":    func(p *stage.Plan) { p.Command = stage.Dedup },
 		"references": func(p *stage.Plan) { p.References = 1 },

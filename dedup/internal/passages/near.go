@@ -2,10 +2,8 @@ package passages
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,17 +12,12 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/pieces"
-	"github.com/alike-dev/alike/internal/scratch"
-	"github.com/alike-dev/alike/internal/tagging"
 )
 
 // Distinct holds the different pieces of a corpus, numbered in the order in which they stand there first.
 type Distinct struct {
 	first *Store // of each unitBytes: its key (8), the document where it stands first and its place there (4 each)
 }
-
-// unitHead is what stands before the text of a unit in its record.
-const unitHead = `{"id":"%d","text":`
 
 const unitBytes = 8 + 4 + 4
 
@@ -43,15 +36,16 @@ func Unite(ctx context.Context, j *Job, d *Documents, all *extsort.Sorted, to io
 	defer func() { err = errors.Join(err, asked.close(), j.Space.Release(firsts)) }()
 	out := bufio.NewWriterSize(to, 1<<20)
 	var n uint64
+	var line []byte
 	err = visit(ctx, j, d, asked, appendUnits, func(f *found) error {
 		if n+uint64(len(f.entries)) > math.MaxUint32 {
 			return fmt.Errorf("more than %d different units: take a part of the input", uint32(math.MaxUint32))
 		}
-		texts := f.bytes
-		for _, e := range f.entries {
-			text, rest, _ := bytes.Cut(texts, []byte("\n"))
-			texts = rest
-			if _, err := fmt.Fprintf(out, unitHead+"%s}\n", n, text); err != nil {
+		at := 0
+		for i, e := range f.entries {
+			line = pieces.AppendUnit(line[:0], n, f.bytes[at:f.ends[i]])
+			at = f.ends[i]
+			if _, err := out.Write(line); err != nil {
 				return err
 			}
 			n++
@@ -87,33 +81,14 @@ func addFirsts(all *extsort.Sorted, to *extsort.Appender) error {
 	return errors.Join(err, add())
 }
 
-// appendUnits is the look of Unite. An entry has a unit's key and, as in Distinct, its place; the bytes are the texts as JSON,
-// each with a line feed.
+// appendUnits is the look of Unite. An entry has a unit's key and, as in Distinct, its place; the bytes are the texts.
 func appendUnits(c *pieces.Cutter, r *corpus.Record, asked []extsort.Entry, out *found) {
 	inFile := placesOf(r)
-	for p := range firsts(c, r.Text, asked) {
+	for p := range c.Firsts(r.Text, keysOf(asked)) {
 		place := uint64(uint32(asked[0].Key)) | uint64(inFile(p.Start))<<32
 		out.entries = append(out.entries, extsort.Entry{Key: p.Key, Value: place})
-		out.bytes = append(tagging.AppendJSON(out.bytes, r.Text[p.Start:p.End]), '\n')
-	}
-}
-
-// A UnitReader reads again some of what Unite has written.
-type UnitReader struct{ From *bufio.Reader }
-
-// Text returns the text of a unit, which must be behind that of the call before.
-func (r *UnitReader) Text(unit uint64) ([]byte, error) {
-	head := fmt.Appendf(nil, unitHead, unit)
-	for {
-		line, err := r.From.ReadBytes('\n')
-		if err != nil {
-			return nil, scratch.ErrDamaged
-		}
-		if quoted, ok := bytes.CutPrefix(line, head); ok {
-			var text string
-			err = json.Unmarshal(bytes.TrimSuffix(quoted, []byte("}\n")), &text)
-			return []byte(text), err
-		}
+		out.bytes = append(out.bytes, r.Text[p.Start:p.End]...)
+		out.ends = append(out.ends, len(out.bytes))
 	}
 }
 
@@ -129,7 +104,11 @@ func GroupNear(ctx context.Context, j *Job, u *Distinct, all, like *extsort.Sort
 	defer func() { err = errors.Join(err, j.Space.Release(members)) }()
 	g.Places, err = j.Space.Sorted(ctx, j.Space.Sorting("places", 8, 0), func(places *extsort.Appender) (err error) {
 		g.Firsts, err = j.Space.Sorted(ctx, j.Space.Sorting("firsts", 8, 0), func(firsts *extsort.Appender) error {
-			n := &nearGroup{units: u.first, least: j.Least, leader: math.MaxUint64, firsts: firsts, places: places}
+			n := &nearGroup{units: u.first, leader: math.MaxUint64}
+			n.NearGroup = pieces.NearGroup[uint32]{Least: j.Least, Goes: func(key uint64, first, doc uint32) error {
+				of := uint64(doc) << 32
+				return errors.Join(firsts.Add(of|uint64(first), key), places.Add(of|uint64(n.at), key))
+			}}
 			return members.Visit(n.add)
 		})
 		return err
@@ -169,52 +148,21 @@ func (u *Distinct) members(ctx context.Context, j *Job, all, like *extsort.Sorte
 
 // nearGroup is one group after the other.
 type nearGroup struct {
+	pieces.NearGroup[uint32]
 	units  *Store
-	least  int
 	leader uint64
-	first  uint32 // document
-	at     uint32 // place of the leader there
-	last   uint32 // document that was counted
-	count  int
-	held   []extsort.Entry // behind the first document, until there are enough
-
-	firsts, places *extsort.Appender
+	at     uint32 // place of the leader in the first document
 }
 
 // add adds the next of the members.
 func (g *nearGroup) add(e extsort.Entry) error {
-	doc := uint32(e.Key)
 	if leader := e.Key >> 32; leader != g.leader {
 		var unit [unitBytes]byte
 		if _, err := g.units.ReadAt(unit[:], int64(leader)*unitBytes); err != nil {
 			return err
 		}
-		g.leader, g.count, g.held = leader, 1, g.held[:0]
-		g.first, g.at = binary.LittleEndian.Uint32(unit[8:]), binary.LittleEndian.Uint32(unit[12:])
-		g.last = g.first
+		g.leader, g.at = leader, binary.LittleEndian.Uint32(unit[12:])
+		g.Begin(binary.LittleEndian.Uint32(unit[8:]))
 	}
-	if doc == g.first {
-		return nil
-	}
-	if doc != g.last {
-		g.last = doc
-		g.count++
-	}
-	if g.count < g.least {
-		g.held = append(g.held, e)
-		return nil
-	}
-	for _, before := range g.held {
-		if err := g.goes(before); err != nil {
-			return err
-		}
-	}
-	g.held = g.held[:0]
-	return g.goes(e)
-}
-
-// goes adds that a piece goes from a document.
-func (g *nearGroup) goes(e extsort.Entry) error {
-	doc := e.Key << 32
-	return errors.Join(g.firsts.Add(doc|uint64(g.first), e.Value), g.places.Add(doc|uint64(g.at), e.Value))
+	return g.Add(e.Value, uint32(e.Key))
 }

@@ -3,7 +3,6 @@ package passages
 import (
 	"context"
 	"errors"
-	"iter"
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/inorder"
@@ -47,6 +46,7 @@ func (a *asked) of(entries []extsort.Entry, doc uint32) (own, rest []extsort.Ent
 type found struct {
 	entries []extsort.Entry
 	bytes   []byte
+	ends    []int // of the bytes of each entry, if there are any
 }
 
 // A look appends what it finds in a document, for the entries that are asked for. Several goroutines call it.
@@ -117,7 +117,7 @@ func visit(ctx context.Context, j *Job, d *Documents, a *asked, f look, take fun
 
 // work looks at the documents of a block.
 func (w *looking) work(d *Documents, b *inorder.Block, a *asked, f look) error {
-	w.found.entries, w.found.bytes = w.found.entries[:0], w.found.bytes[:0]
+	w.found = found{w.found.entries[:0], w.found.bytes[:0], w.found.ends[:0]}
 	rest := w.entries
 	if len(rest) == 0 {
 		return nil
@@ -142,22 +142,13 @@ func (w *looking) work(d *Documents, b *inorder.Block, a *asked, f look) error {
 	return nil
 }
 
-// firsts returns the first piece of a text with each of the keys that are asked for, in order.
-func firsts(c *pieces.Cutter, text []byte, asked []extsort.Entry) iter.Seq[pieces.Piece] {
-	want := make(map[uint64]bool, len(asked))
+// keysOf returns the keys that are asked for.
+func keysOf(asked []extsort.Entry) map[uint64]bool {
+	keys := make(map[uint64]bool, len(asked))
 	for _, e := range asked {
-		want[e.Value] = true
+		keys[e.Value] = true
 	}
-	return func(yield func(pieces.Piece) bool) {
-		for _, p := range c.Pieces(text) {
-			if !want[p.Key] {
-				continue
-			}
-			if delete(want, p.Key); !yield(p) {
-				return
-			}
-		}
-	}
+	return keys
 }
 
 // Place finds where the pieces that go stand first, and completes the groups. It releases gone.
@@ -171,7 +162,7 @@ func Place(ctx context.Context, j *Job, d *Documents, g *Groups, gone *extsort.S
 	found, err := j.Space.Sorted(ctx, j.Space.Sorting("found", 8, 0), func(to *extsort.Appender) error {
 		return visit(ctx, j, d, wanted, func(c *pieces.Cutter, r *corpus.Record, entries []extsort.Entry, out *found) {
 			inFile := placesOf(r)
-			for p := range firsts(c, r.Text, entries) {
+			for p := range c.Firsts(r.Text, keysOf(entries)) {
 				at := p.First
 				if j.Cut.Unit != pieces.Substring {
 					at = inFile(p.Start)

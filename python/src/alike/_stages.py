@@ -86,6 +86,8 @@ class FilesPassagesOptions(TypedDict, total=False):
     unit: Literal["line", "sentence", "paragraph", "substring"]
     min_tokens: int
     min_count: int
+    threshold: float
+    ngram: int
     code: bool
     found_only: bool
     format: Literal["jsonl", "csv", "tsv", "parquet", "lines", "text"]

@@ -1,4 +1,4 @@
-package passages
+package pieces
 
 import (
 	"slices"
