@@ -129,6 +129,8 @@ func (o Passages) Settled() (Passages, error) {
 	}
 	if o.Threshold > 0 && o.NGram == 0 {
 		o.NGram = 1
+	} else if o.Threshold == 0 && o.NGram == 1 { // the default, said without need
+		o.NGram = 0
 	}
 	if o.Threshold != 0 {
 		if _, err := measure.NewThreshold(measure.Jaccard, o.Threshold); err != nil {
