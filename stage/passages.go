@@ -18,10 +18,10 @@ func cutOptions(c *dedup.Passages) pieces.Options {
 	return pieces.Options{Unit: c.Unit, Tokens: c.MinTokens, Code: c.Code}
 }
 
-// settlePassages settles a plan of the command Cut. It has no defaults, so that it says all that results depend on.
-func (p *Plan) settlePassages() error {
-	settled, err := p.Passages.Settled()
-	if err == nil && settled != *p.Passages {
+// settlePassages checks what a plan of the command Cut says. It has no defaults, so that it says all that results depend on.
+func settlePassages(c *dedup.Passages) error {
+	settled, err := c.Settled()
+	if err == nil && settled != *c {
 		err = errors.New("the plan leaves open which passages are cut")
 	}
 	return err

@@ -38,7 +38,7 @@ func (p *Plan) Settle(inputs string) error {
 	case p.Command == Dedup, p.Command == Pairs:
 		err = p.settleTexts()
 	case p.Command == Cut:
-		err = p.settlePassages()
+		err = settlePassages(p.Passages)
 	default:
 		err = fmt.Errorf("plan of %q: choose one of %s, %s, %s, %s", p.Command, Dedup, Pairs, Join, Cut)
 	}
