@@ -3,6 +3,7 @@ package stage
 import (
 	"cmp"
 	"encoding/binary"
+	"encoding/csv"
 	"errors"
 	"slices"
 	"strconv"
@@ -144,17 +145,13 @@ func findCuts(t *task, repeated, cuts *shelf) (err error) {
 
 // textCutter cuts the texts of a task.
 type textCutter struct {
-	t       *task
-	cutter  *pieces.Cutter
-	sources map[uint64]pieces.Source // of the keys that go of the document
-	spans   []splice.Span
-	payload []byte
-	text    []byte
-	little  interface {
-		Write(row []string) error
-		Flush()
-		Error() error
-	}
+	t                                   *task
+	cutter                              *pieces.Cutter
+	sources                             map[uint64]pieces.Source // of the keys that go of the document
+	spans                               []splice.Span
+	payload                             []byte
+	text                                []byte
+	little                              *csv.Writer
 	rows, bytes, changed, emptied, left int64
 }
 
