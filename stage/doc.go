@@ -1,4 +1,4 @@
-// Package stage divides the work of dedup, pairs and join into functions over packed blocks, so that
+// Package stage divides the work of dedup, pairs, join and passages into functions over packed blocks, so that
 // many machines can share it: under a scheduler (see package runner below it), or in an engine that
 // has a shuffle of its own, such as Spark.
 //
@@ -9,7 +9,8 @@
 // exact.go. Pairs of buckets over the cap are found in one more stage: see hot.go and near.go. What follows from two rows
 // is decided by package internal/engine, as in package dedup.
 //
-// Joins of tables, and Dedup of the records of one table, have stages of their own: see join.go and match.go.
+// Joins of tables, and Dedup of the records of one table, have stages of their own: see join.go and match.go. So have cuts of
+// passages: see passages.go and similarunits.go.
 //
 // A stage consists of tasks. A task is a function of the plan and of the blocks for its number:
 //
