@@ -14,7 +14,7 @@ import (
 
 // Identity is that of dedup.Screener. Its number changes with the rules by which items are found.
 func (s *screener) Identity() string {
-	return fmt.Sprintf("decontaminate 2 threshold=%v columns=%q found-only=%v cut=%v", s.c.Threshold, s.c.Columns, s.c.FoundOnly, s.c.Cut)
+	return fmt.Sprintf("decontaminate 3 threshold=%v columns=%q found-only=%v cut=%v", s.c.Threshold, s.c.Columns, s.c.FoundOnly, s.c.Cut)
 }
 
 // Load reads the evaluation sets.

@@ -30,6 +30,8 @@ func items() []Item {
 		row("theorem", "State in plain words what the following claims.\n"+theorem, "", "Orders divide"),
 		row("moon", "What is the largest moon of Neptune?", "", "Triton"),
 		row("harbour", "What is the main point of the text?", "The harbour master counted the lanterns of the herring fleet every evening, and rang the chapel bell when one was missing from its place.", "Care for sailors"),
+		row("talk", "Retell the talk below from the point of view of the porter.\n"+talk, "", "Nobody saw the parcel"),
+		row("speech", speech+"\nRewrite the scene above in the present tense.", "", "She leans over"),
 		row("tides", "What is the main point of the text?", "Two high tides a day are the rule on most coasts, yet some bays of the Gulf see one alone because their basin answers to the slower beat.", "Basins differ"),
 	}
 }
@@ -38,6 +40,8 @@ const (
 	licence  = "Everyone who holds a copy of this program may run it, read it, change it and pass it on, at a price or for nothing, as long as this notice stands at the head of every file and no other party is said to have approved of the change."
 	lagrange = "Let G be a finite group and let H be a subgroup of G. Then the order of H divides the order of G."
 	theorem  = "Every continuous function from a closed ball to itself leaves some point where it is. The ball may have any number of dimensions."
+	speech   = "She leaned over the counter of the ticket office. \"Has anyone handed in a grey parcel with a blue ribbon since noon?\" The porter shook his head and pointed to the shelf of lost umbrellas."
+	talk     = "Porter: Did you leave the parcel on the night train or here in the hall?\nGuest: On the bench by the third window, under my grey hat.\nPorter: And has nobody but you seen it there since four?\nGuest: Only the man who sells the chestnuts."
 	session  = "$ ls -l\n-rw-r--r-- 1 ada staff 812 Mar  3 09:14 plan.md\n-rw-rw-rw- 1 ada staff  77 Mar  3 09:20 notes.md"
 )
 
@@ -143,18 +147,19 @@ func TestItemsAreFoundHoweverTheyAreWritten(t *testing.T) {
 	x := NewIndex(items())
 	for name, leak := range leaks {
 		t.Run(name, func(t *testing.T) {
+			leaked := append(items()[:6:6], items()[8:10]...)
 			var docs []string
-			for _, i := range items()[:6] {
+			for _, i := range leaked {
 				docs = append(docs, around(r, leak(string(i.Question))))
 			}
 			for n, found := range screen(t, x, docs) {
-				if len(found) == 0 || found[0].ID != items()[n].ID {
-					t.Errorf("%s: found %v in %q", items()[n].ID, found, docs[n])
+				if len(found) == 0 || found[0].ID != leaked[n].ID {
+					t.Errorf("%s: found %v in %q", leaked[n].ID, found, docs[n])
 					continue
 				}
 				place := docs[n][found[0].Start:found[0].End]
-				if whole := leak(string(items()[n].Question)); len(place) > len(whole)+40 || len(place) < len(whole)/2 {
-					t.Errorf("%s: the place is %q", items()[n].ID, place)
+				if whole := leak(string(leaked[n].Question)); len(place) > len(whole)+40 || len(place) < len(whole)/2 {
+					t.Errorf("%s: the place is %q", leaked[n].ID, place)
 				}
 			}
 		})
@@ -164,7 +169,7 @@ func TestItemsAreFoundHoweverTheyAreWritten(t *testing.T) {
 func TestWhatAnItemOnlyQuotesIsNotTheItem(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	x := NewIndex(items())
-	for _, quoted := range []string{licence, lagrange, theorem, session, string(items()[7].Passage), "Triton is the largest moon of Neptune, and was found in 1846."} {
+	for _, quoted := range []string{licence, lagrange, theorem, session, talk, speech, string(items()[7].Passage), "Triton is the largest moon of Neptune, and was found in 1846."} {
 		var docs []string
 		for range 5 {
 			docs = append(docs, around(r, quoted))
@@ -402,6 +407,11 @@ func TestSentencesThatAsk(t *testing.T) {
 		{"Part 2\nAnn counts the eels", "Ann counts the eels"}, {"The sum of both is", "The sum of both is"}, {"Part 2\nSum up", "Sum up"},
 		{"Which is it?\nA. one\nB. two", "Which is it"},
 		{"Why? It rains on the old roof. So what will he do?", "So what will he do"},
+		{"Sum it up.\nAnn: Where do eels go? Is it far?\nBob: To sea.\nAnn: And how far is that?", "Sum it up|Ann: And how far is that"},
+		{"Ann: Where do eels go?\nBob: To sea.\nAnn: And so far?\nWhat does Ann ask first?", "What does Ann ask first"},
+		{"“Where do eels go?” asked Ann.\nSay it in your words", "Where do eels go|Say it in your words"},
+		{"Q: Where do eels go?\nA: To sea.", "Q: Where do eels go"},
+		{"Ann asked: \"Where do eels go?\"\nWhat did she ask?", "What did she ask"},
 	} {
 		var i Item
 		a.complete(&i, []byte(c[0]), 0)
@@ -412,6 +422,19 @@ func TestSentencesThatAsk(t *testing.T) {
 		}
 		if strings.Join(got, "|") != c[1] {
 			t.Errorf("%q: %q, want %q", c[0], got, c[1])
+		}
+	}
+}
+
+// A place that is met again and again is one place: an item of few words met anew with each of its first ones.
+func TestAShortItemIsFoundOnce(t *testing.T) {
+	r := rand.New(rand.NewPCG(17, 18))
+	x := NewIndex([]Item{{ID: "vitamins", Set: "made", Question: []byte("The vitamins that are lost most readily in cooking are:"), Rows: []Row{{"vitamins", []byte("those of the B group and C")}}}})
+	for _, d := range []string{"The vitamins that are lost most readily in cooking are:\nthose of the B group and C", "The vitamins that are lost most readily in cooking are"} {
+		for n, found := range screen(t, x, []string{d, around(r, d)}) {
+			if len(found) != 1 {
+				t.Errorf("%q, document %d: found %+v", d, n, found)
+			}
 		}
 	}
 }

@@ -46,7 +46,9 @@ func NewIndex(rows []Item) *Index {
 		}
 		told = a.specify(told, i)
 	}
-	return build(a, told)
+	x = build(a, told)
+	x.tabulate()
+	return x
 }
 
 // severally returns the digests of questions that several items ask: about different passages, or with no answer in
@@ -133,7 +135,7 @@ func (a *analyst) specify(told []Item, i *Item) []Item {
 	return told
 }
 
-// build indexes items that are complete.
+// build indexes items that are complete. Grams are found after tabulate.
 func build(a *analyst, items []Item) *Index {
 	x := &Index{}
 	words := 0
@@ -173,7 +175,6 @@ func build(a *analyst, items []Item) *Index {
 		x.Items[p.item].grams[p.word] = uint32(g)
 	}
 	x.starts = append(x.starts, uint32(len(entries)))
-	x.tabulate()
 	return x
 }
 

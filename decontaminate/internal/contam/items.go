@@ -3,7 +3,6 @@ package contam
 import (
 	"bytes"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/alike-dev/alike/shingle"
 	"github.com/alike-dev/alike/text"
@@ -114,62 +113,4 @@ func (a *analyst) complete(i *Item, text []byte, ask int) {
 		words := a.hashes(r.Answer)
 		i.answers = append(i.answers, append(a.words.take(len(words))[:0], words...))
 	}
-}
-
-// asking returns the sentences that ask: those with a question mark. Where there is none it is the first or the last one,
-// before or behind a text that the item only quotes, and nothing tells which: both are returned.
-func asking(doc []byte, tokens []text.Token, from int) (all []span) {
-	begin := 0
-	for begin < len(tokens) && tokens[begin].Start < from {
-		begin++
-	}
-	var first, last span
-	for n := begin; n < len(tokens); n++ {
-		end := len(doc)
-		if n+1 < len(tokens) {
-			end = tokens[n+1].Start
-		}
-		between := doc[min(tokens[n].End, end):end]
-		if n+1 < len(tokens) && !ends(between) {
-			continue
-		}
-		last = span{begin, n + 1}
-		if n+1-begin >= leastAsking {
-			if first.to == 0 {
-				first = last
-			}
-			if bytes.ContainsAny(between, "?？؟⁇") {
-				all = append(all, last)
-			}
-		}
-		begin = n + 1
-	}
-	switch {
-	case len(all) > 0 || last.to == 0:
-		return all
-	case first.to == 0 || first == last:
-		return []span{last}
-	}
-	return []span{first, last}
-}
-
-// leastAsking is the number of words of a sentence that asks: Why? does not tell.
-const leastAsking = 3
-
-// ends tells whether a sentence or line ends between two words.
-func ends(between []byte) bool {
-	for len(between) > 0 {
-		r, n := utf8.DecodeRune(between)
-		between = between[n:]
-		switch {
-		case r == '\n', r == '\r', r == '\u2028', r == '\u2029':
-			return true
-		case unicode.Is(unicode.Sentence_Terminal, r):
-			// An ending of ASCII stands before white space: 1.5 and a.b are no ends.
-			if next, _ := utf8.DecodeRune(between); len(between) == 0 || r >= utf8.RuneSelf || !unicode.IsLetter(next) && !unicode.IsDigit(next) {
-				return true
-			}
-		}
-	}
-	return false
 }

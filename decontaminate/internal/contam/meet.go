@@ -2,6 +2,7 @@ package contam
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -29,11 +30,30 @@ type streak struct {
 type meeter struct {
 	x       *Index
 	streaks []streak // of each item
+	sizes   []size   // of each item: apart from the items, which take much more of a cache
 	open    []uint32 // items that have one
 	places  []near
 }
 
-func newMeeter(x *Index) meeter { return meeter{x: x, streaks: make([]streak, len(x.Items))} }
+// size is the number of an item's words, and how many of them must be met for a place to be examined: at least so many, of
+// a short item, in which one word may differ, all but that and its neighbours on one side; and by weight, in halves of words.
+type size struct{ words, least, halves uint32 }
+
+func sizeOf(words int) size {
+	least := Gram
+	if words <= short {
+		least = max(words-Gram, Gram)
+	}
+	return size{uint32(words), uint32(least), uint32(math.Ceil(2 * leastMet * float64(words)))}
+}
+
+func newMeeter(x *Index) meeter {
+	m := meeter{x: x, streaks: make([]streak, len(x.Items)), sizes: make([]size, len(x.Items))}
+	for i := range m.sizes {
+		m.sizes[i] = sizeOf(len(x.Items[i].tokens))
+	}
+	return m
+}
 
 // meet lists the places for the hits of a document, which come in its order. It is ready for the next document then.
 // Each place of a gram among the items costs a few operations: nothing is sorted but the few places that result.
@@ -91,20 +111,23 @@ func (m *meeter) goesOn(s *streak, h hit, p place) uint32 {
 
 // ends tells whether a streak ends before a word: that is too far away, or another copy of the item begins.
 func (m *meeter) ends(s *streak, token uint32, p place, fresh uint32) bool {
-	far := token-s.last > body
-	if again := fresh > 0 && p.word <= s.head+2; !far && !again {
+	apart := token - s.last
+	again := fresh > 0 && p.word <= s.head+2
+	if apart <= body && !again {
 		return false
 	}
-	n := uint32(len(m.x.Items[p.item].tokens))
-	return token-s.last > body+n/2 || fresh > 0 && p.word <= s.head+2 && 2*s.met >= n
+	n := m.sizes[p.item].words
+	if n <= short && p.word == s.tail+apart {
+		again = false // half of so few words lie so near the first
+	}
+	return apart > body+n/2 || again && 2*s.met >= n
 }
 
 // end ends the streak of an item, and lists its place if the item may stand there.
 func (m *meeter) end(item uint32) {
 	s := &m.streaks[item]
-	n := len(m.x.Items[item].tokens)
-	if float64(s.met)-float64(s.half)/2 >= leastMet*float64(n) {
-		m.places = append(m.places, near{int(item), int(s.first) - int(s.head) - margin, int(s.last) + n - int(s.tail) + margin})
+	if of := m.sizes[item]; s.met >= of.least && 2*s.met-s.half >= of.halves {
+		m.places = append(m.places, near{int(item), int(s.first) - int(s.head) - margin, int(s.last) + int(of.words) - int(s.tail) + margin})
 	}
 	s.met = 0
 }

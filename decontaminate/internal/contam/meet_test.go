@@ -35,7 +35,9 @@ func slowMeet(x *Index, hits []hit) (places []near) {
 						all[to].word = next // the item has its beginning again, and goes on
 					}
 					fresh = min(int(all[to].token-all[to-1].token), Gram)
-					far, again := int(all[to].token-all[to-1].token) > body+n/2, fresh > 0 && all[to].word <= first.word+2
+					apart := int(all[to].token - all[to-1].token)
+					far := apart > body+n/2
+					again := fresh > 0 && all[to].word <= first.word+2 && (n > 12 || int(all[to].word) != int(all[to-1].word)+apart)
 					if far || again && 2*met >= n {
 						break
 					}
@@ -44,7 +46,7 @@ func slowMeet(x *Index, hits []hit) (places []near) {
 					half += fresh
 				}
 			}
-			if last := all[to-1]; float64(met)-float64(half)/2 >= leastMet*float64(n) {
+			if last := all[to-1]; (n > 12 || met >= n-4) && float64(met)-float64(half)/2 >= leastMet*float64(n) {
 				places = append(places, near{int(item), int(first.token) - int(first.word) - margin, int(last.token) + n - int(last.word) + margin})
 			}
 		}

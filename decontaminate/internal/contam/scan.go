@@ -67,8 +67,9 @@ func (s *Scanner) Scan(doc []byte, inFile func(at int) int) (note []byte, words 
 		s.examine(doc, &places[i], words)
 	}
 	slices.SortFunc(s.found, func(a, b Candidate) int {
-		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Item, b.Item), cmp.Compare(a.End, b.End))
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Item, b.Item), cmp.Compare(a.End, b.End), cmp.Compare(b.Answer, a.Answer))
 	})
+	s.found = slices.CompactFunc(s.found, func(a, b Candidate) bool { return a.Item == b.Item && a.Start == b.Start && a.End == b.End })
 	for i := range s.found {
 		if c := &s.found[i]; inFile != nil {
 			c.Start, c.End = inFile(c.Start), inFile(c.End)
