@@ -83,20 +83,3 @@ func (b *bars) close() {
 		b.stages, b.drawn = nil, 0
 	})
 }
-
-// leastBar is how many columns a bar has at least; with fewer it is left out.
-const leastBar = 10
-
-// bar returns the line of a stage: its name, a bar if the end is known, and what describe says.
-func (s *stageState) bar(width int) string {
-	name, about := fmt.Sprintf("%-8s", s.name), s.describe()
-	line := name + about
-	if room := width - len(line) - len("[] ") - 1; s.total > 0 && room >= leastBar {
-		done := room
-		if !s.ended.Load() {
-			done = int(min(s.bytes.Load(), s.total) * int64(room) / s.total)
-		}
-		line = name + "[" + strings.Repeat("=", done) + strings.Repeat("-", room-done) + "] " + about
-	}
-	return line[:min(len(line), max(0, width-1))]
-}

@@ -207,7 +207,7 @@ func (f *checking) runAmong(cmd *cobra.Command, text []byte, path string) (err e
 	defer func() { err = errors.Join(err, opened.Index.Close()) }()
 	searcher := opened.Index.NewSearcher()
 	searcher.UseSizes(opened.Sizes)
-	answer, err := f.ask(searcher, text, itself(path))
+	answer, err := f.ask(searcher, text, isItself(path))
 	if err != nil {
 		return err
 	}
@@ -243,7 +243,7 @@ func (f *checking) amongOptions(cmd *cobra.Command) (o among.Options, err error)
 }
 
 // itself returns a function that tells whether an id is the path of the text; nil: it is no file.
-func itself(path string) func(id []byte) bool {
+func isItself(path string) func(id []byte) bool {
 	mine, err := os.Stat(path)
 	if path == "" || err != nil {
 		return nil

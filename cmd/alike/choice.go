@@ -67,7 +67,7 @@ func explainFlag(cmd *cobra.Command, err error) error {
 		}
 	case errors.As(err, &invalid):
 		f := invalid.GetFlag()
-		return usagef("--%s is %q: %s", f.Name, invalid.GetValue(), wanted(cmd, f, invalid))
+		return usagef("--%s is %q: %s", f.Name, invalid.GetValue(), valueWanted(cmd, f, invalid))
 	case errors.As(err, &bare):
 		return usagef("--%s lacks its value", bare.GetFlag().Name)
 	}
@@ -84,8 +84,8 @@ var otherCommand = map[string]map[string]string{
 	"against": {"pairs": "--with lists the pairs with a second collection, alike dedup --against removes what is like other documents"},
 }
 
-// wanted says which values a flag takes.
-func wanted(cmd *cobra.Command, f *pflag.Flag, err *pflag.InvalidValueError) string {
+// valueWanted says which values a flag takes.
+func valueWanted(cmd *cobra.Command, f *pflag.Flag, err *pflag.InvalidValueError) string {
 	switch f.Value.Type() {
 	case "float64":
 		return "take a number, such as 0.8"
@@ -152,3 +152,6 @@ func editDistance(a, b string) int {
 	}
 	return row[len(b)]
 }
+
+// mostThreads is more than any machine has processors, and few enough to begin them all.
+const mostThreads = 1 << 12

@@ -41,7 +41,7 @@ func shorten(text string, columns int) string {
 	return text
 }
 
-// fill puts spaces behind a text until it takes so many columns.
-func fill(text string, columns int) string {
+// padded puts spaces behind a text until it takes so many columns.
+func padded(text string, columns int) string {
 	return text + strings.Repeat(" ", max(0, columns-columnsOf(text)))
 }

@@ -15,7 +15,7 @@ func TestTextsAreMeasuredInColumns(t *testing.T) {
 		if got := columnsOf(c.text); got != c.columns {
 			t.Errorf("%q takes %d columns, want %d", c.text, got, c.columns)
 		}
-		if got := shorten(c.text, 5); got != c.cut || columnsOf(fill(got, 5)) != 5 {
+		if got := shorten(c.text, 5); got != c.cut || columnsOf(padded(got, 5)) != 5 {
 			t.Errorf("%q is shortened to %q, want %q", c.text, got, c.cut)
 		}
 	}

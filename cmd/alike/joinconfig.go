@@ -212,3 +212,22 @@ func (f *weighFlags) apply(s *joinFile, flags *pflag.FlagSet) (err error) {
 	}
 	return nil
 }
+
+// checkNames checks the names of what a command about tables writes beside its output.
+func (f *joinFlags) checkNames() error {
+	if err := f.found.check(); err != nil {
+		return err
+	}
+	for _, of := range []struct {
+		flag, name string
+		endings    []string
+	}{
+		{"--summary", f.summary, jsonEndings}, {"--save-config", f.save, jsonEndings}, {"--explain-pairs", f.page, pageEndings},
+		{"--plot", f.plot, plotEndings}, {"--skipped", f.skipped, lineEndings}, {"--audit-labels", f.audited, tableEndings},
+	} {
+		if err := checkEnding(of.flag, of.name, of.endings); err != nil {
+			return err
+		}
+	}
+	return nil
+}

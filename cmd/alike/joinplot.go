@@ -104,3 +104,9 @@ func (d *drawing) point(i int, color, name string, precision, recall float64) {
 	d.add("<circle cx=\"%.1f\" cy=\"%.1f\" r=\"5\" fill=\"%s\"/>\n", d.x(recall), d.y(precision), color)
 	d.label(i, color, fmt.Sprintf("%s %.3f, %.3f", name, precision, recall))
 }
+
+// curveColors are those of the curves, which differ for people who see no red and green as well.
+var curveColors = [mostCurves]string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#e69f00", "#56b4e9", "#8a7a00"}
+
+// mostCurves is how many curves a drawing has room for.
+const mostCurves = 8

@@ -120,22 +120,6 @@ func newLabelling(path string, out io.Writer, names []string) (*labelling, error
 	return &labelling{path: path, out: out, names: names, verdicts: verdicts, lines: mostLines}, nil
 }
 
-// checkLabels refuses what labels cannot be read from and written to again, such as a device.
-func checkLabels(flag, path string) error {
-	if at, err := os.Stat(path); err == nil && !at.Mode().IsRegular() {
-		return usagef("%s %s is no file: labels are read again, to go on with them; name a file", flag, fault.Shown(path))
-	}
-	return nil
-}
-
-// labelNames are the columns of labels.
-func labelNames(oneTable bool) []string {
-	if oneTable {
-		return []string{"a", "b", "match"}
-	}
-	return []string{"left_id", "right_id", "match"}
-}
-
 // labelling is a session of questions.
 type labelling struct {
 	next     func() (q linkage.Question, title string, ok bool) // ok is false if there is nothing left to ask
@@ -295,23 +279,23 @@ func (s *labelling) show(q linkage.Question, title string) {
 }
 
 // row prints the lines of two values next to each other.
-func (s *labelling) row(head, wide int, name string, a, b []line) {
+func (s *labelling) row(head, wide int, name string, a, b []cellLine) {
 	for i := range max(len(a), len(b), 1) {
-		var x, y line
+		var x, y cellLine
 		if i < len(a) {
 			x = a[i]
 		}
 		if i < len(b) {
 			y = b[i]
 		}
-		fmt.Fprintf(s.out, "%s  %s%s | %s\n", fill(shorten(visible(name), head), head),
+		fmt.Fprintf(s.out, "%s  %s%s | %s\n", padded(shorten(visible(name), head), head),
 			x.text, strings.Repeat(" ", max(0, wide-x.width)), y.text)
 		name = ""
 	}
 }
 
-// line is a piece of a value that is width columns wide on a terminal.
-type line struct {
+// cellLine is a piece of a value that is width columns wide on a terminal.
+type cellLine struct {
 	text  string
 	width int
 }
@@ -321,7 +305,7 @@ const mostLines = 8
 
 // cells cuts a value into lines; words that the other value, if there is one, does not have are
 // marked.
-func (s *labelling) cells(value, other string, wide int) (lines []line) {
+func (s *labelling) cells(value, other string, wide int) (lines []cellLine) {
 	marked := 0 // columns that marks take
 	if s.marks[0] == "[" {
 		marked = 2
@@ -333,13 +317,13 @@ func (s *labelling) cells(value, other string, wide int) (lines []line) {
 			w, shown = w+marked, s.marks[0]+word+s.marks[1]
 		}
 		if n := len(lines); n > 0 && lines[n-1].width+1+w <= wide {
-			lines[n-1] = line{lines[n-1].text + " " + shown, lines[n-1].width + 1 + w}
+			lines[n-1] = cellLine{lines[n-1].text + " " + shown, lines[n-1].width + 1 + w}
 			continue
 		}
 		if len(lines) == s.lines {
-			return append(lines, line{"…", 1})
+			return append(lines, cellLine{"…", 1})
 		}
-		lines = append(lines, line{shown, w})
+		lines = append(lines, cellLine{shown, w})
 	}
 	return lines
 }

@@ -8,40 +8,21 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"github.com/alike-dev/alike"
-	"github.com/alike-dev/alike/internal/fault"
-	"github.com/alike-dev/alike/internal/noclobber"
-	"github.com/alike-dev/alike/vfs"
-)
-
-// Exit codes, a stable contract.
-const (
-	exitDone      = 0
-	exitFailed    = 1
-	exitUsage     = 2
-	exitSkipped   = 3 // done, but some input was skipped
-	exitAlike     = 4 // of check: something is alike
-	exitUndecided = 5 // records were grouped and none removed: the data do not tell
 )
 
 // startPagesAfter is when pages of the start are given back: after runs over a few documents have
 // ended, and before others hold much memory.
 const startPagesAfter = 100 * time.Millisecond
 
-func main() { os.Exit(run()) }
+func main() { os.Exit(exitStatus()) }
 
-func run() int {
+func exitStatus() int {
 	// A run that has ended by then does not need it.
 	defer time.AfterFunc(startPagesAfter, releaseStartPages).Stop()
 	paceCollector()
@@ -52,59 +33,6 @@ func run() int {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	return exitCode(execute(ctx, newRoot(os.Args[1:])))
-}
-
-// exitCode reports what has ended a command and returns the exit code.
-func exitCode(cmd *cobra.Command, err error) int {
-	stderr := cmd.ErrOrStderr()
-	if noclobber.Mutes(err) {
-		stderr = io.Discard
-	}
-	say := func(message string) {
-		fmt.Fprintf(stderr, "alike: %s\n", strings.ReplaceAll(message, "\n", "\nalike: "))
-	}
-	var usage usageError
-	var file *fs.PathError
-	switch {
-	case err == nil:
-		return exitDone
-	case errors.Is(err, errUndecided):
-		say(errUndecided.Error())
-		return exitUndecided
-	case errors.Is(err, errAlike):
-		return exitAlike
-	case errors.Is(err, errSkipped):
-		return exitSkipped
-	case errors.As(err, &usage) || errors.Is(err, alike.ErrUsage):
-		say(alike.Explain(err, flagOf))
-		say("see " + cmd.CommandPath() + " --help")
-		return exitUsage
-	case errors.Is(err, context.Canceled):
-		say("interrupted; " + leftBehind(cmd))
-	case errors.Is(err, syscall.EPIPE):
-		// The reader of the output has closed it.
-	case vfs.IsNoSpace(err):
-		remedy := "; make room, or name another disk"
-		if cmd.Flags().Lookup("work") != nil {
-			remedy += " (temporary files: --work)"
-		}
-		say(alike.Explain(err, flagOf) + remedy)
-	case errors.As(err, &file) && errors.Is(file, fs.ErrNotExist):
-		// The operating system's error names its call, and no remedy.
-		say(strings.Replace(alike.Explain(err, flagOf), file.Error(), file.Path+": "+fault.File(file).Error(), 1))
-	default:
-		say(alike.Explain(err, flagOf))
-	}
-	return exitFailed
-}
-
-// leftBehind says what an interrupted command leaves.
-func leftBehind(cmd *cobra.Command) string {
-	work, resumes := cmd.Flags().Lookup("work"), cmd.Flags().Lookup("fresh") != nil && !cmd.Flags().Changed("records")
-	if work != nil && work.Value.String() != "" && resumes {
-		return "finished work is in " + work.Value.String() + ": the same command continues from there"
-	}
-	return "no output was left behind"
 }
 
 const rootHelp = `alike finds texts that are nearly, but not exactly, the same.

@@ -14,10 +14,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/corpus/objects"
 	"github.com/alike-dev/alike/index"
 	"github.com/alike-dev/alike/internal/bucketurl"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/noclobber"
+	"github.com/alike-dev/alike/internal/remote"
 	"github.com/alike-dev/alike/internal/resume"
 )
 
@@ -189,4 +191,14 @@ func (o *outputFile) discard() {
 	case o.device != nil:
 		_ = o.device.Close() // written data cannot be taken back
 	}
+}
+
+// openObject opens an output in an object store.
+func (o *outputFile) openObject(cmd *cobra.Command, url string) error {
+	file, err := remote.Create(cmd.Context(), url, new(objects.Store).Bucket, 0)
+	if err != nil {
+		return fmt.Errorf("output: %w", err)
+	}
+	o.Writer, o.file = file, file
+	return nil
 }

@@ -45,25 +45,6 @@ func checkEnding(flag, name string, endings []string) error {
 	return nil
 }
 
-// checkNames checks the names of what a command about tables writes beside its output.
-func (f *joinFlags) checkNames() error {
-	if err := f.found.check(); err != nil {
-		return err
-	}
-	for _, of := range []struct {
-		flag, name string
-		endings    []string
-	}{
-		{"--summary", f.summary, jsonEndings}, {"--save-config", f.save, jsonEndings}, {"--explain-pairs", f.page, pageEndings},
-		{"--plot", f.plot, plotEndings}, {"--skipped", f.skipped, lineEndings}, {"--audit-labels", f.audited, tableEndings},
-	} {
-		if err := checkEnding(of.flag, of.name, of.endings); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // endingOf returns the name of an output in lower case, without what a URL asks for and the ending of its compression.
 func endingOf(name string) (base string, c corpus.Compression) {
 	if bucketurl.Is(name) {

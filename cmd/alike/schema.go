@@ -21,16 +21,16 @@ import (
 	"github.com/alike-dev/alike/stage/runner"
 )
 
-// document is a kind of JSON that the program writes.
-type document struct {
+// jsonKind is a kind of JSON that the program writes.
+type jsonKind struct {
 	name, what string
 	of         reflect.Type      // nil: a line is a row of a list
 	columns    []linklist.Column // of the list
 	more       bool              // and those of tables
 }
 
-// documents are all kinds, in the order in which they are listed. A file of lines has one object a line.
-var documents = []document{
+// jsonKinds are all kinds, in the order in which they are listed. A file of lines has one object a line.
+var jsonKinds = []jsonKind{
 	{name: "summary", what: "summary.json and --json of dedup and passages", of: reflect.TypeFor[alike.Summary]()},
 	{name: "estimate", what: "dedup --dry-run --json", of: reflect.TypeFor[dedup.Plan]()},
 	{name: "pairs", what: "lines of pairs --json, and of -o FILE.jsonl", of: reflect.TypeFor[pairObject]()},
@@ -73,8 +73,8 @@ Programs that read it take what they know: later versions may add members. Witho
 command lists the names, and which command writes what.`
 
 func newSchema() *cobra.Command {
-	names := make([]string, len(documents))
-	for i, d := range documents {
+	names := make([]string, len(jsonKinds))
+	for i, d := range jsonKinds {
 		names[i] = d.name
 	}
 	return &cobra.Command{
@@ -92,11 +92,11 @@ func newSchema() *cobra.Command {
 			if i < 0 {
 				return usagef("there is no schema %q: take %s", args[0], strings.Join(names, ", "))
 			}
-			s, err := documents[i].schema()
+			s, err := jsonKinds[i].schema()
 			if err != nil {
 				return err
 			}
-			open(s)
+			allowMore(s)
 			return printJSON(cmd, s)
 		},
 	}
@@ -104,14 +104,14 @@ func newSchema() *cobra.Command {
 
 func listSchemas(cmd *cobra.Command) error {
 	out := printed(cmd)
-	for _, d := range documents {
+	for _, d := range jsonKinds {
 		fmt.Fprintf(out, "%-16s %s\n", d.name, d.what)
 	}
 	return nil
 }
 
 // schema returns the schema of the document, whose objects have no members that it does not name.
-func (d *document) schema() (*jsonschema.Schema, error) {
+func (d *jsonKind) schema() (*jsonschema.Schema, error) {
 	if d.of == nil {
 		return d.titled(rowSchema(d.columns, d.more)), nil
 	}
@@ -127,7 +127,7 @@ func (d *document) schema() (*jsonschema.Schema, error) {
 	return d.titled(s), nil
 }
 
-func (d *document) titled(s *jsonschema.Schema) *jsonschema.Schema {
+func (d *jsonKind) titled(s *jsonschema.Schema) *jsonschema.Schema {
 	s.Schema, s.Title, s.Description = "https://json-schema.org/draft/2020-12/schema", d.name, d.what
 	return s
 }
@@ -172,8 +172,8 @@ func addTexts(to map[reflect.Type]*jsonschema.Schema, t reflect.Type, seen map[r
 	}
 }
 
-// open lets objects have other members.
-func open(s *jsonschema.Schema) {
+// allowMore lets objects have other members.
+func allowMore(s *jsonschema.Schema) {
 	if s == nil {
 		return
 	}
@@ -181,8 +181,8 @@ func open(s *jsonschema.Schema) {
 		s.AdditionalProperties = nil
 	}
 	for _, p := range s.Properties {
-		open(p)
+		allowMore(p)
 	}
-	open(s.Items)
-	open(s.AdditionalProperties)
+	allowMore(s.Items)
+	allowMore(s.AdditionalProperties)
 }

@@ -64,9 +64,9 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 // fits NAME FILE: every JSON value of FILE is as alike schema NAME says, and has no member that the schema does not name.
 func cmdFits(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, !neg && len(args) == 2, "fits NAME FILE")
-	i := slices.IndexFunc(documents, func(d document) bool { return d.name == args[0] })
+	i := slices.IndexFunc(jsonKinds, func(d jsonKind) bool { return d.name == args[0] })
 	need(ts, i >= 0, "a name of a schema")
-	closed, err := documents[i].schema()
+	closed, err := jsonKinds[i].schema()
 	ts.Check(err)
 	strict, err := json.Marshal(closed)
 	ts.Check(err)

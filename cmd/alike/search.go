@@ -112,7 +112,7 @@ func (f *searching) run(cmd *cobra.Command, dir string, queries []string) error 
 	if err != nil {
 		return err
 	}
-	return withIndex(cmd.Context(), dir, index.OpenOptions{ReadOnly: true, Few: few(sources), Memory: memory}, func(x *index.Index) error {
+	return withIndex(cmd.Context(), dir, index.OpenOptions{ReadOnly: true, Few: areFew(sources), Memory: memory}, func(x *index.Index) error {
 		if o.Threshold, err = f.least(cmd.Flags(), x.Options().Recipe.Threshold()); err != nil {
 			return err
 		}
@@ -124,8 +124,8 @@ func (f *searching) run(cmd *cobra.Command, dir string, queries []string) error 
 // fewBytes is up to how many bytes queries are taken for few.
 const fewBytes = 64 << 10
 
-// few tells whether there are few queries, for all that is known before they are read.
-func few(sources []corpus.Source) bool {
+// areFew tells whether there are few queries, for all that is known before they are read.
+func areFew(sources []corpus.Source) bool {
 	bytes := int64(0)
 	for _, s := range sources {
 		if s.Stream {

@@ -48,8 +48,8 @@ func (f *followed) again(log *slog.Logger) {
 	log.Info("a changed file is taken", "of", f.what)
 }
 
-// follow looks at files now and then, until the function that it returns is called.
-func follow(ctx context.Context, log *slog.Logger, all []*followed) (stop func()) {
+// followFiles looks at files now and then, until the function that it returns is called.
+func followFiles(ctx context.Context, log *slog.Logger, all []*followed) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
 	go func() {

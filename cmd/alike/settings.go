@@ -5,9 +5,9 @@ import (
 	"github.com/alike-dev/alike/internal/setting"
 )
 
-// flags are the flags of the command line for the settings of the library that messages name, but for those of
+// flagNames are the flags of the command line for the settings of the library that messages name, but for those of
 // package recipeflags.
-var flags = map[setting.Name]string{
+var flagNames = map[setting.Name]string{
 	setting.Containment: "--containment",
 	setting.Field:       "--field",
 	setting.Format:      "--format",
@@ -42,7 +42,7 @@ var flags = map[setting.Name]string{
 
 // flagOf names a setting in messages, for alike.Explain.
 func flagOf(field string) string {
-	if flag, ok := flags[setting.Name(field)]; ok {
+	if flag, ok := flagNames[setting.Name(field)]; ok {
 		return flag
 	}
 	if flag, ok := recipeflags.Flag(setting.Name(field)); ok {

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"encoding/csv"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -101,4 +103,34 @@ func plotTimings(cmd *cobra.Command, path string, s *alike.Summary) error {
 		x += wide
 	}
 	return d.write(cmd, path)
+}
+
+// writeTimings writes the stages as CSV, or draws them.
+func writeTimings(cmd *cobra.Command, path string, s *alike.Summary) error {
+	if base, _ := endingOf(path); filepath.Ext(base) == ".svg" {
+		return plotTimings(cmd, path, s)
+	}
+	return writeOutput(cmd, path, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(timingRows(s)) })
+}
+
+// finish writes the outputs that the flags ask for after a run, and returns an error if input was
+// skipped.
+func (f *inputFlags) finish(cmd *cobra.Command, s *alike.Summary) error {
+	if f.timings != "" {
+		if err := writeTimings(cmd, f.timings, s); err != nil {
+			return fmt.Errorf("--timings: %w", err)
+		}
+		if f.talks() {
+			if err := printTimings(cmd.ErrOrStderr(), s); err != nil {
+				return err
+			}
+		}
+	}
+	if f.progress.value == progressJSON && !f.quiet {
+		writeEvent(cmd.ErrOrStderr(), event{Event: "summary", Summary: s})
+	}
+	if s.Skipped > 0 || s.ReferencesSkipped > 0 {
+		return errSkipped
+	}
+	return nil
 }

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"io"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -126,39 +123,4 @@ func checkTuning(cmd *cobra.Command, args []string) (err error) {
 		}
 	})
 	return err
-}
-
-func printTuning(w io.Writer, t *alike.Tuning) {
-	fmt.Fprintf(w, "threshold        %v", t.Threshold)
-	if t.Measure != "" {
-		fmt.Fprintf(w, " by %s", t.Measure)
-	}
-	if t.Jaccard > 0 {
-		fmt.Fprintf(w, ", a Jaccard similarity of at least %.6g", t.Jaccard)
-	}
-	fmt.Fprintln(w)
-	if t.Sample > 0 {
-		fmt.Fprintf(w, "sample           %d features of each document\n", t.Sample)
-		fmt.Fprintf(w, "agree            %d of them are in a candidate, or more\n", t.Agree)
-	} else {
-		fmt.Fprintf(w, "bands            %d\n", t.Bands)
-		fmt.Fprintf(w, "rows             %d  (%d of %d components used)\n", t.Rows, t.Bands*t.Rows, t.Hashes)
-	}
-	fmt.Fprintf(w, "expected recall  %.6f at the threshold", t.ExpectedRecall)
-	if t.Recall > 0 {
-		fmt.Fprintf(w, ", %v asked for", t.Recall)
-	}
-	fmt.Fprintln(w)
-	fmt.Fprintf(w, "\nfalse candidates: share of the pairs of a similarity that is verified in vain\n")
-	for _, p := range t.FalseCandidates {
-		fmt.Fprintf(w, "  %.3f  %.3g\n", p.Similarity, p.Probability)
-	}
-	fmt.Fprintf(w, "\nsimilarity  probability of becoming a candidate\n")
-	plot := make([]float64, len(t.Curve))
-	for i, p := range t.Curve {
-		fmt.Fprintf(w, "  %.2f      %.6f\n", p.Similarity, p.Probability)
-		plot[i] = p.Probability
-	}
-	fmt.Fprintln(w)
-	printCurve(w, plot)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -22,9 +23,6 @@ func (f *bandFlags) add(flags *pflag.FlagSet) {
 	flags.IntSliceVar(&f.rows, "rows", nil, "components a band, one number for all --bands or one for each")
 	flags.StringVar(&f.plot, "plot", "", "draw the S-curves as SVG into this `file`")
 }
-
-// mostCurves is how many curves a drawing has room for.
-const mostCurves = 8
 
 func (f *bandFlags) wanted() bool { return len(f.bands)+len(f.rows) > 0 }
 
@@ -75,9 +73,6 @@ func (f *bandFlags) show(cmd *cobra.Command, tunings []*alike.Tuning, asJSON boo
 	return nil
 }
 
-// curveColors are those of the curves, which differ for people who see no red and green as well.
-var curveColors = [mostCurves]string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#e69f00", "#56b4e9", "#8a7a00"}
-
 // plotTunings draws the probability of becoming a candidate over the similarity, with the threshold.
 func plotTunings(cmd *cobra.Command, path string, tunings []*alike.Tuning) error {
 	d := drawing{over: "similarity", figure: "probability of becoming a candidate"}
@@ -100,4 +95,39 @@ func plotTunings(cmd *cobra.Command, path string, tunings []*alike.Tuning) error
 		d.key(plotLeft+210*(i%4), 12+20*(i/4), curveColors[i], name)
 	}
 	return d.write(cmd, path)
+}
+
+func printTuning(w io.Writer, t *alike.Tuning) {
+	fmt.Fprintf(w, "threshold        %v", t.Threshold)
+	if t.Measure != "" {
+		fmt.Fprintf(w, " by %s", t.Measure)
+	}
+	if t.Jaccard > 0 {
+		fmt.Fprintf(w, ", a Jaccard similarity of at least %.6g", t.Jaccard)
+	}
+	fmt.Fprintln(w)
+	if t.Sample > 0 {
+		fmt.Fprintf(w, "sample           %d features of each document\n", t.Sample)
+		fmt.Fprintf(w, "agree            %d of them are in a candidate, or more\n", t.Agree)
+	} else {
+		fmt.Fprintf(w, "bands            %d\n", t.Bands)
+		fmt.Fprintf(w, "rows             %d  (%d of %d components used)\n", t.Rows, t.Bands*t.Rows, t.Hashes)
+	}
+	fmt.Fprintf(w, "expected recall  %.6f at the threshold", t.ExpectedRecall)
+	if t.Recall > 0 {
+		fmt.Fprintf(w, ", %v asked for", t.Recall)
+	}
+	fmt.Fprintln(w)
+	fmt.Fprintf(w, "\nfalse candidates: share of the pairs of a similarity that is verified in vain\n")
+	for _, p := range t.FalseCandidates {
+		fmt.Fprintf(w, "  %.3f  %.3g\n", p.Similarity, p.Probability)
+	}
+	fmt.Fprintf(w, "\nsimilarity  probability of becoming a candidate\n")
+	plot := make([]float64, len(t.Curve))
+	for i, p := range t.Curve {
+		fmt.Fprintf(w, "  %.2f      %.6f\n", p.Similarity, p.Probability)
+		plot[i] = p.Probability
+	}
+	fmt.Fprintln(w)
+	printCurve(w, plot)
 }

@@ -248,12 +248,12 @@ func sampleOf(ctx context.Context, inputs []string, o adviceOptions) (*advise.Sa
 
 func adviseBy(ctx context.Context, s *advise.Sample, o adviceOptions) (*advise.Advice, error) {
 	return advise.Of(ctx, s, advise.Options{
-		Wrong: o.wrong, Precision: o.precision, Examples: o.examples, Threads: processors(o.threads), Banded: o.banded, Brief: o.again,
+		Wrong: o.wrong, Precision: o.precision, Examples: o.examples, Threads: threadsOf(o.threads), Banded: o.banded, Brief: o.again,
 	})
 }
 
-// processors returns the number of threads of a flag.
-func processors(threads int) int { return cmp.Or(threads, runtime.GOMAXPROCS(0)) }
+// threadsOf returns the number of threads of a flag.
+func threadsOf(threads int) int { return cmp.Or(threads, runtime.GOMAXPROCS(0)) }
 
 // printAdvice prints the table of recipes, and one line to copy.
 func printAdvice(w io.Writer, a *advise.Advice) {

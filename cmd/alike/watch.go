@@ -1,18 +1,14 @@
 package main
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"github.com/alike-dev/alike"
@@ -51,30 +47,6 @@ type watch struct {
 
 	stages  []*stageState // in the order in which they began
 	current atomic.Pointer[stageState]
-}
-
-// stageState is the progress of a stage. A stage may be interrupted by others and continue after
-// them.
-type stageState struct {
-	name  string
-	total int64 // bytes; 0: unknown
-	items atomic.Int64
-	bytes atomic.Int64
-	ended atomic.Bool // whole, as far as is known: it may go on
-
-	mu    sync.Mutex
-	began time.Time     // of the current part; zero between parts
-	took  time.Duration // in the parts before
-	final string        // what to say between parts
-}
-
-// units names what the stages count.
-var units = map[string]string{
-	"read":    "documents",
-	"group":   "keys",
-	"verify":  "compared",
-	"cluster": "compared",
-	"write":   "documents",
 }
 
 // follow makes a run report to standard error, and list what it skips. It returns the function that ends this: it is
@@ -176,36 +148,6 @@ func (w *watch) Advance(items, bytes int64) {
 	s.bytes.Add(bytes)
 }
 
-// describe describes the progress of the stage: its counts, MB/s, time left or taken, memory.
-func (s *stageState) describe() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.began.IsZero() {
-		return s.final
-	}
-	return s.line(s.took+time.Since(s.began), false)
-}
-
-func (s *stageState) line(took time.Duration, ended bool) string {
-	var parts []string
-	if items := s.items.Load(); items > 0 {
-		parts = append(parts, humanize.Comma(items)+" "+units[s.name])
-	}
-	seconds := max(took.Seconds(), 1e-6)
-	bytes := s.bytes.Load()
-	if bytes > 0 {
-		parts = append(parts, fmt.Sprintf("%.0f MB/s", float64(bytes)/1e6/seconds))
-	}
-	switch {
-	case ended:
-		parts = append(parts, fmt.Sprintf("%.1f s", seconds))
-	case 0 < bytes && bytes < s.total:
-		left := time.Duration(seconds * float64(s.total-bytes) / float64(bytes) * float64(time.Second))
-		parts = append(parts, left.Round(time.Second).String()+" left")
-	}
-	return strings.Join(append(parts, residentMemory()), ", ")
-}
-
 // close ends the report of a run.
 func (w *watch) close(err error) {
 	w.pause(err == nil)
@@ -293,34 +235,4 @@ func (w *watch) log(interval time.Duration) {
 			}
 		}
 	}
-}
-
-// writeTimings writes the stages as CSV, or draws them.
-func writeTimings(cmd *cobra.Command, path string, s *alike.Summary) error {
-	if base, _ := endingOf(path); filepath.Ext(base) == ".svg" {
-		return plotTimings(cmd, path, s)
-	}
-	return writeOutput(cmd, path, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(timingRows(s)) })
-}
-
-// finish writes the outputs that the flags ask for after a run, and returns an error if input was
-// skipped.
-func (f *inputFlags) finish(cmd *cobra.Command, s *alike.Summary) error {
-	if f.timings != "" {
-		if err := writeTimings(cmd, f.timings, s); err != nil {
-			return fmt.Errorf("--timings: %w", err)
-		}
-		if f.talks() {
-			if err := printTimings(cmd.ErrOrStderr(), s); err != nil {
-				return err
-			}
-		}
-	}
-	if f.progress.value == progressJSON && !f.quiet {
-		writeEvent(cmd.ErrOrStderr(), event{Event: "summary", Summary: s})
-	}
-	if s.Skipped > 0 || s.ReferencesSkipped > 0 {
-		return errSkipped
-	}
-	return nil
 }

@@ -29,7 +29,7 @@ type s3Bucket struct {
 
 // openS3 opens the bucket that a URL names.
 func openS3(ctx context.Context, u *url.URL) (*s3Bucket, error) {
-	s, err := takeS3Settings(u.Query())
+	s, err := takeAWSSettings(u.Query())
 	if err != nil {
 		return nil, err
 	}
@@ -61,9 +61,9 @@ func openS3(ctx context.Context, u *url.URL) (*s3Bucket, error) {
 // stay follows no redirection: it leads to another region, for which the signature is wrong.
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// s3Settings are the settings of the URL; load adds those of the AWS configuration that
+// awsSettings are the settings of the URL; load adds those of the AWS configuration that
 // they leave open.
-type s3Settings struct {
+type awsSettings struct {
 	region, profile, endpoint  string
 	role                       string // to assume; "": none
 	anonymous, dualstack, fips bool
@@ -72,7 +72,7 @@ type s3Settings struct {
 	checksum                   bool
 }
 
-func takeS3Settings(q url.Values) (s s3Settings, err error) {
+func takeAWSSettings(q url.Values) (s awsSettings, err error) {
 	for name, values := range q {
 		value := values[0]
 		switch name {
@@ -106,7 +106,7 @@ func takeS3Settings(q url.Values) (s s3Settings, err error) {
 }
 
 // turn handles a setting that is on or off.
-func (s *s3Settings) turn(name string, on, given bool) {
+func (s *awsSettings) turn(name string, on, given bool) {
 	switch {
 	case name == "anonymous":
 		s.anonymous = on
@@ -120,7 +120,7 @@ func (s *s3Settings) turn(name string, on, given bool) {
 }
 
 // load reads the AWS configuration. A role is assumed with the credentials that it finds.
-func (s *s3Settings) load() (aws.CredentialsProvider, error) {
+func (s *awsSettings) load() (aws.CredentialsProvider, error) {
 	files, err := readAWSFiles()
 	if err != nil {
 		return nil, err
@@ -169,7 +169,7 @@ func checkCredentials(ctx context.Context, credentials aws.CredentialsProvider) 
 
 // addressOf returns the address of a bucket, without a final slash: one of AWS, or a path
 // or a host of another server.
-func (s *s3Settings) addressOf(bucket string) (string, error) {
+func (s *awsSettings) addressOf(bucket string) (string, error) {
 	endpoint, inPath := s.endpoint, true
 	if endpoint == "" {
 		if rest, found := strings.CutSuffix(bucket, "-x-s3"); found && strings.HasSuffix(rest, "-") {
@@ -193,7 +193,7 @@ func (s *s3Settings) addressOf(bucket string) (string, error) {
 }
 
 // serverOfAWS returns the address of the S3 of a region.
-func (s *s3Settings) serverOfAWS() string {
+func (s *awsSettings) serverOfAWS() string {
 	service := "s3"
 	if s.fips {
 		service += "-fips"
