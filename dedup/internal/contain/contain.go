@@ -17,7 +17,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/dedup/internal/graph"
 	"github.com/alike-dev/alike/dedup/internal/group"
 	"github.com/alike-dev/alike/dedup/internal/meter"
@@ -27,7 +26,6 @@ import (
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/resume"
 	"github.com/alike-dev/alike/internal/sides"
-	"github.com/alike-dev/alike/recipe"
 )
 
 // Options say which pairs to find.
@@ -48,7 +46,7 @@ type Options struct {
 // the cap are hot.
 type Found struct {
 	group.Met
-	Sizes *extsort.Sorted // Key: a document, Value: the size of its set; nil unless wanted
+	Sizes *extsort.Sorted // Key: a document in a pair, or a hot one, Value: the size of its set; nil unless wanted
 }
 
 // Candidates returns the candidate pairs of representatives. The caller releases Met and Sizes.
@@ -85,19 +83,23 @@ func (o *Options) find(ctx context.Context) (found []*extsort.Sorted, capped int
 	if err != nil {
 		return nil, 0, err
 	}
-	keys, sizes, err := o.keys(ctx, filter)
+	keys, err := o.keys(ctx, filter)
 	if err != nil {
 		return nil, 0, err
 	}
 	pairs, hot, capped, err := o.vote(ctx, keys)
 	if err = errors.Join(err, o.Graph.Space.Release(keys)); err != nil {
-		return nil, 0, errors.Join(err, o.Graph.Space.ReleaseAll(pairs, hot, sizes))
+		return nil, 0, errors.Join(err, o.Graph.Space.ReleaseAll(pairs, hot))
 	}
 	found = []*extsort.Sorted{pairs, hot}
-	if o.Sizes {
-		found = append(found, sizes)
+	if !o.Sizes {
+		return found, capped, nil
 	}
-	return found, capped, nil
+	sizes, err := o.sizes(ctx, pairs, hot)
+	if err != nil {
+		return nil, 0, errors.Join(err, o.Graph.Space.ReleaseAll(found...))
+	}
+	return append(found, sizes), capped, nil
 }
 
 // inside tells whether pairs are wanted in which the document is inside the other one.
@@ -107,97 +109,98 @@ func (o *Options) inside(doc uint32) bool {
 }
 
 // keys returns, for all documents, their keys that are in the filter; see value. It goes through all sets.
-func (o *Options) keys(ctx context.Context, filter *filter) (keys, sizes *extsort.Sorted, err error) {
+func (o *Options) keys(ctx context.Context, filter *filter) (*extsort.Sorted, error) {
 	if err := o.Records.PrepareSets(ctx, o.Docs); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	space := o.Graph.Space
-	sorter, err := extsort.New(space.Sorting("contained", 4, 64))
+	sorter, err := extsort.New(o.Graph.Space.Sorting("contained", 4, 64))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	sized, err := extsort.New(o.sizeSorting())
-	if err != nil {
-		return nil, nil, errors.Join(err, space.Release(sorter))
+	to := sorter.Appenders(o.Graph.Space.Threads)
+	lookers := make([]*engine.Looker, len(to))
+	for i := range lookers {
+		lookers[i] = o.NewLooker()
 	}
-	err = o.lookAtAll(ctx, func() *looker {
-		return &looker{Looker: o.NewLooker(), o: o, filter: filter, keys: sorter.Appender(), sizes: sized.Appender()}
+	err = o.each(ctx, o.Docs, func(worker int, doc uint32, sets *reread.Sets) error {
+		features, err := sets.Features(doc)
+		if err != nil {
+			return err
+		}
+		within := sets.Within(doc)
+		hashes, last, votes := lookers[worker].Look(features, within, o.inside(doc), filter.hasAll)
+		for _, hash := range hashes {
+			own := 0
+			if hash <= last {
+				own = votes
+			}
+			if err := to[worker].Add(within.Key(hash), o.value(doc, own)); err != nil {
+				return err
+			}
+		}
+		o.Progress.Advance(1, 0)
+		return nil
 	})
-	keys, err = space.Ended(ctx, sorter, err)
-	if sizes, err = space.Ended(ctx, sized, err); err != nil && keys != nil {
-		err = errors.Join(err, space.Release(keys))
-	}
-	return keys, sizes, err
+	return o.Graph.Space.Ended(ctx, sorter, extsort.Flush(to, err))
 }
 
-// lookAtAll makes all workers process the sets of the documents, block by block.
-func (o *Options) lookAtAll(ctx context.Context, newLooker func() *looker) error {
+// sizes returns the sizes of the sets of documents in pairs, and of hot ones: no others can have edges.
+func (o *Options) sizes(ctx context.Context, pairs, hot *extsort.Sorted) (*extsort.Sorted, error) {
+	docs := bitset.New[uint32](o.Graph.Docs)
+	err := pairs.Visit(func(e extsort.Entry) error {
+		p := graph.PairOf(e.Key)
+		docs.Add(p.A)
+		docs.Add(p.B)
+		return nil
+	})
+	err = errors.Join(err, hot.Visit(func(e extsort.Entry) error {
+		docs.Add(uint32(e.Value))
+		return nil
+	}))
+	if err != nil {
+		return nil, err
+	}
+	sorter, err := extsort.New(o.sizeSorting())
+	if err != nil {
+		return nil, err
+	}
+	to := sorter.Appenders(o.Graph.Space.Threads)
+	err = o.each(ctx, docs, func(worker int, doc uint32, sets *reread.Sets) error {
+		set, err := sets.Of(doc)
+		if err != nil {
+			return err
+		}
+		return to[worker].Add(uint64(doc), uint64(len(set)))
+	})
+	return o.Graph.Space.Ended(ctx, sorter, extsort.Flush(to, err))
+}
+
+// each makes all workers visit the sets of documents, block by block.
+func (o *Options) each(ctx context.Context, docs bitset.Set[uint32], visit func(worker int, doc uint32, sets *reread.Sets) error) error {
 	blocks := o.Records.Table.Blocks
 	var next atomic.Int64
 	workers, ctx := errgroup.WithContext(ctx)
-	for range o.Graph.Space.Threads {
-		l := newLooker()
+	for worker := range o.Graph.Space.Threads {
 		workers.Go(func() error {
 			sets := o.Records.NewSets(ctx)
 			defer sets.Close()
 			for ctx.Err() == nil {
 				i := int(next.Add(1)) - 1
 				if i >= len(blocks) {
-					return errors.Join(l.keys.Flush(), l.sizes.Flush())
+					return nil
 				}
-				if err := l.lookAt(&blocks[i], sets); err != nil {
-					return err
+				b := &blocks[i]
+				for doc := b.FirstDoc; doc < b.FirstDoc+b.Docs; doc++ {
+					if !docs.Has(doc) {
+						continue
+					}
+					if err := visit(worker, doc, sets); err != nil {
+						return err
+					}
 				}
 			}
 			return ctx.Err()
 		})
 	}
 	return workers.Wait()
-}
-
-// looker processes sets for one goroutine.
-type looker struct {
-	*engine.Looker
-	o      *Options
-	filter *filter
-	keys   *extsort.Appender
-	sizes  *extsort.Appender
-}
-
-func (l *looker) lookAt(b *doctable.Block, sets *reread.Sets) error {
-	of := sets.Features
-	if l.o.Sizes {
-		of = sets.Plain
-	}
-	for doc := b.FirstDoc; doc < b.FirstDoc+b.Docs; doc++ {
-		if !l.o.Docs.Has(doc) {
-			continue
-		}
-		features, err := of(doc)
-		if err == nil {
-			err = l.look(doc, features, sets.Within(doc))
-		}
-		if err == nil && l.o.Sizes {
-			err = l.sizes.Add(uint64(doc), uint64(len(features)))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	l.o.Progress.Advance(int64(b.Docs), 0)
-	return nil
-}
-
-func (l *looker) look(doc uint32, features []uint64, within recipe.Within) error {
-	hashes, last, votes := l.Look(features, within, l.o.inside(doc), l.filter.hasAll)
-	for _, hash := range hashes {
-		own := 0
-		if hash <= last {
-			own = votes
-		}
-		if err := l.keys.Add(within.Key(hash), l.o.value(doc, own)); err != nil {
-			return err
-		}
-	}
-	return nil
 }

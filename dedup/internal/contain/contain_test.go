@@ -135,7 +135,13 @@ func TestCandidatesAreThoseThatHaveEnoughOfASample(t *testing.T) {
 			t.Fatalf("sizes wanted: %v, made: %v", o.Sizes, r.Sizes != nil)
 		}
 		if o.Sizes {
-			for doc, size := range entries(t, r.Sizes) {
+			sizes := entries(t, r.Sizes)
+			for pair := range got {
+				if p := graph.PairOf(pair); sizes[uint64(p.A)] == 0 || sizes[uint64(p.B)] == 0 {
+					t.Errorf("a document of pair %x has no size", pair)
+				}
+			}
+			for doc, size := range sizes {
 				if int(size) != len(sets[doc]) {
 					t.Errorf("document %d has size %d, want %d", doc, size, len(sets[doc]))
 				}
