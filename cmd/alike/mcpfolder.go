@@ -51,18 +51,38 @@ type openFolder struct {
 func (c *openFolder) Use(ctx context.Context, f func(*index.Searcher, *index.Index) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.opened == nil || time.Since(c.looked) > freshFor {
-		opened, err := among.Open(ctx, c.o)
+	if err := c.look(ctx); err != nil {
+		return err
+	}
+	return f(c.searcher, c.opened.Index)
+}
+
+// look opens the folder's index unless it is open and was looked at a moment ago, or is as it was. A searcher knows the sizes
+// of documents by then, and its caches are warm: what it has is given up for a change only.
+func (c *openFolder) look(ctx context.Context) error {
+	if c.opened != nil {
+		if time.Since(c.looked) <= freshFor {
+			return nil
+		}
+		current, err := c.opened.Current(ctx)
 		if err != nil {
 			return err
 		}
-		if err := c.closeOpened(); err != nil {
-			return errors.Join(err, opened.Index.Close())
+		if current {
+			c.looked = time.Now()
+			return nil
 		}
-		c.opened, c.searcher, c.looked = opened, opened.Index.NewSearcher(), time.Now()
-		c.searcher.UseSizes(opened.Sizes)
 	}
-	return f(c.searcher, c.opened.Index)
+	opened, err := among.Open(ctx, c.o)
+	if err != nil {
+		return err
+	}
+	if err := c.closeOpened(); err != nil {
+		return errors.Join(err, opened.Index.Close())
+	}
+	c.opened, c.searcher, c.looked = opened, opened.Index.NewSearcher(), time.Now()
+	c.searcher.UseSizes(opened.Sizes)
+	return nil
 }
 
 func (c *openFolder) closeOpened() error {

@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -56,6 +57,20 @@ type Opened struct {
 	Sizes   index.Sizes // of its documents, if they are kept
 	Skipped int64       // records of all files that cannot be read
 	Read    int         // files that were read by this call
+
+	from     Options
+	states   map[string]string // of the files, by label
+	problems int               // inputs that could not be listed
+}
+
+// Current tells whether the inputs are as they were when the index was opened: then opening it again would give the same.
+// It costs a look at each file's size and times, and may be called while the index is asked, from other goroutines too.
+func (o *Opened) Current(ctx context.Context) (bool, error) {
+	sources, problems, err := corpus.Find(ctx, o.from.Inputs, o.from.Corpus)
+	if err != nil {
+		return false, err
+	}
+	return len(problems) == o.problems && maps.Equal(o.states, statesOf(sources)), nil
 }
 
 // files is the content of filesFile.
@@ -83,6 +98,16 @@ func Open(ctx context.Context, o Options) (*Opened, error) {
 			}
 		}
 	}
+	opened, err := o.open(ctx, sources, int64(len(problems)))
+	if err != nil {
+		return nil, err
+	}
+	opened.from, opened.states, opened.problems = o, statesOf(sources), len(problems)
+	return opened, nil
+}
+
+// open opens the index of sources, of the cache where there is one.
+func (o *Options) open(ctx context.Context, sources []corpus.Source, problems int64) (*Opened, error) {
 	c, err := o.cache()
 	if err == nil {
 		err = c.take(ctx)
@@ -94,9 +119,9 @@ func Open(ctx context.Context, o Options) (*Opened, error) {
 		if o.OnNotice != nil {
 			o.OnNotice(err)
 		}
-		return o.inMemory(ctx, sources, int64(len(problems)))
+		return o.inMemory(ctx, sources, problems)
 	}
-	opened, err := c.upToDate(ctx, sources, int64(len(problems)))
+	opened, err := c.upToDate(ctx, sources, problems)
 	return opened, errors.Join(err, c.lock.Release())
 }
 

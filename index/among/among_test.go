@@ -2,6 +2,7 @@ package among_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -161,5 +162,43 @@ func TestWithoutACacheTheIndexIsInMemory(t *testing.T) {
 	}
 	if _, _ = answers(t, o, nil); problems != 1 {
 		t.Errorf("%d problems, want 1", problems)
+	}
+}
+
+// An index that is open need not be opened again until something has changed, in a cache or in memory.
+func TestAnIndexIsCurrentUntilItsFolderChanges(t *testing.T) {
+	blocked := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(blocked, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, cache := range []string{t.TempDir(), blocked} {
+		folder := t.TempDir()
+		write := func(name, content string) {
+			if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write("a.txt", "one two three four five six")
+		for _, change := range []func(){
+			func() { write("b.txt", "seven eight nine ten eleven twelve") },
+			func() { write("a.txt", "one two three four five six seven") },
+			func() { write("c.jsonl", `{"text":"thirteen fourteen"}`) },
+			func() {
+				if err := os.Remove(filepath.Join(folder, "b.txt")); err != nil {
+					t.Fatal(err)
+				}
+			},
+		} {
+			opened, err := among.Open(t.Context(), options(t, folder, cache))
+			if err != nil {
+				t.Fatal(err)
+			}
+			before, err := opened.Current(t.Context())
+			change()
+			after, err2 := opened.Current(t.Context())
+			if err := errors.Join(err, err2, opened.Index.Close()); err != nil || !before || after {
+				t.Errorf("current before the change: %v, after it: %v, %v", before, after, err)
+			}
+		}
 	}
 }
