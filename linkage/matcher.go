@@ -64,7 +64,6 @@ type Matcher struct {
 	scales    []*closeness.Scale // of each column, nil: none; nil if there are none at all
 	threshold measure.Threshold  // of Config.Threshold
 	scratch   sync.Pool          // of *matching
-	skipped   int
 }
 
 // matching is the scratch of one goroutine.
@@ -128,9 +127,6 @@ func (m *Matcher) IDColumn() string { return m.idColumn }
 // Records returns how many records the table has.
 func (m *Matcher) Records() int { return m.table.Rows() }
 
-// Skipped returns how many records of the table could not be read.
-func (m *Matcher) Skipped() int { return m.skipped }
-
 // read reads the columns of the table that the model compares.
 func (m *Matcher) read(ctx context.Context, threads int) error {
 	c := &m.config
@@ -154,7 +150,7 @@ func (m *Matcher) read(ctx context.Context, threads int) error {
 	m.table = record.NewTable(len(m.kinds), &m.numbering)
 	of := &reader{source: s, kinds: m.kinds, repetitions: c.Model.Weighing.Repetitions, table: m.table, grown: func() error { return nil }}
 	of.onSkip = func(p *corpus.Problem) error {
-		if m.skipped++; c.Fail {
+		if c.Fail {
 			return p
 		}
 		if c.OnSkip != nil {

@@ -21,9 +21,6 @@ const (
 	Logged   Durability = "log"    // it survives what a majority of the log's servers survives; see Config.Order
 )
 
-// Durabilities are all of them.
-var Durabilities = []Durability{Sync, Interval, Memory, Logged}
-
 // syncEvery is how often files of a lazyFS are synced. An answer does not wait for it, so that a power failure loses what
 // came since the last complete sync began: this interval, and the time of a sync.
 const syncEvery = 20 * time.Millisecond

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -221,27 +219,17 @@ func tellPairs(w io.Writer, pairs int64, s *alike.Summary, across bool) {
 
 // pairWriter writes pairs as CSV or JSON lines.
 type pairWriter struct {
-	buffer *bufio.Writer
-	rows   *csv.Writer // nil: JSON
-	json   *json.Encoder
+	listWriter
 	shared bool
 	n      int64
 }
 
 func newPairWriter(w io.Writer, asJSON, shared bool) *pairWriter {
-	p := &pairWriter{buffer: bufio.NewWriterSize(w, 1<<16), shared: shared}
-	if asJSON {
-		p.json = json.NewEncoder(p.buffer)
-		p.json.SetEscapeHTML(false)
-		return p
-	}
-	p.rows = csv.NewWriter(p.buffer)
 	header := []string{"a", "b", "similarity"}
 	if shared {
 		header = append(header, "shared")
 	}
-	_ = p.rows.Write(header) // flush returns its error
-	return p
+	return &pairWriter{listWriter: newListWriter(w, asJSON, header), shared: shared}
 }
 
 // pairObject is a pair as JSON.
@@ -269,14 +257,4 @@ func (p *pairWriter) write(pair alike.Pair) error {
 		shared = &pair.Shared
 	}
 	return p.json.Encode(pairObject{string(pair.A), string(pair.B), json.Number(similarity), shared, rawID(pair.A), rawID(pair.B)})
-}
-
-func (p *pairWriter) flush() error {
-	if p.rows != nil {
-		p.rows.Flush()
-		if err := p.rows.Error(); err != nil {
-			return err
-		}
-	}
-	return p.buffer.Flush()
 }

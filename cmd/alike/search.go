@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -200,23 +198,13 @@ func (f *searching) search(cmd *cobra.Command, q feed.Queries, problems []corpus
 
 // matchWriter writes matches as CSV or JSON lines.
 type matchWriter struct {
-	buffer  *bufio.Writer
-	rows    *csv.Writer // nil: JSON
-	json    *json.Encoder
+	listWriter
 	columns []string
 	n       int64
 }
 
 func newMatchWriter(w io.Writer, asJSON bool, columns []string) *matchWriter {
-	m := &matchWriter{buffer: bufio.NewWriterSize(w, 1<<16), columns: columns}
-	if asJSON {
-		m.json = json.NewEncoder(m.buffer)
-		m.json.SetEscapeHTML(false)
-		return m
-	}
-	m.rows = csv.NewWriter(m.buffer)
-	_ = m.rows.Write([]string{"query", "id", "similarity"}) // flush returns its error
-	return m
+	return &matchWriter{listWriter: newListWriter(w, asJSON, []string{"query", "id", "similarity"}), columns: columns}
 }
 
 // queryObject is a query with its matches as JSON.
@@ -279,14 +267,4 @@ func (m *matchWriter) object(match index.Match) matchObject {
 		o.Passages = append(o.Passages, passageObject{p.Tokens, placeObject{p.StartA, p.EndA}, placeObject{p.StartB, p.EndB}})
 	}
 	return o
-}
-
-func (m *matchWriter) flush() error {
-	if m.rows != nil {
-		m.rows.Flush()
-		if err := m.rows.Error(); err != nil {
-			return err
-		}
-	}
-	return m.buffer.Flush()
 }
