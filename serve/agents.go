@@ -16,7 +16,7 @@ import (
 
 // agentList is for agents: the tools of package mcpserver over a collection, by the Model Context Protocol, whose own
 // documents describe it. Each request stands for itself; there are no sessions.
-var agentList = []route{{"POST" + ofCollection + "/mcp", Read, reading, on(agentCall.answer)}}
+var agentList = []route{{"POST" + ofCollection + "/mcp", Read, reading, answeredBy(agentCall.answer)}}
 
 // agentCall is for agents.
 type agentCall struct{ *call }
@@ -46,7 +46,7 @@ func (a *agents) make(of *collection, tokens bool) {
 		o.Features = features
 	}
 	handler := func(o mcpserver.Options) http.Handler {
-		s := mcpserver.New(&asked{of}, o)
+		s := mcpserver.New(&askedByAgents{of}, o)
 		return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s },
 			&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, DisableLocalhostProtection: tokens})
 	}
@@ -78,11 +78,11 @@ func (c *collection) addFor(_ context.Context, id string, text []byte) error {
 	return c.changes.settle()
 }
 
-// asked is a collection as agents ask it.
-type asked struct{ of *collection }
+// askedByAgents is a collection as agents ask it.
+type askedByAgents struct{ of *collection }
 
 // Use implements mcpserver.Collection.
-func (a *asked) Use(_ context.Context, f func(*index.Searcher, *index.Index) error) error {
+func (a *askedByAgents) Use(_ context.Context, f func(*index.Searcher, *index.Index) error) error {
 	if err := a.of.changes.catchUp(); err != nil {
 		return err
 	}
@@ -92,6 +92,6 @@ func (a *asked) Use(_ context.Context, f func(*index.Searcher, *index.Index) err
 }
 
 // Clusters implements mcpserver.Collection.
-func (a *asked) Clusters(context.Context, float64) ([]mcpserver.Cluster, error) {
+func (a *askedByAgents) Clusters(context.Context, float64) ([]mcpserver.Cluster, error) {
 	return nil, mcpserver.ErrNoClusters
 }

@@ -110,12 +110,12 @@ func (c *collection) search(dst, body []byte) (answer []byte, err error) {
 			return dst, err
 		}
 	}
-	list := make([]found, 0, len(matches))
+	list := make([]foundDocument, 0, len(matches))
 	for _, m := range matches {
-		list = append(list, found{string(m.ID), m.Similarity, metadata(m.Columns), sharedOf(m.Passages)})
+		list = append(list, foundDocument{string(m.ID), m.Similarity, metadata(m.Columns), sharedOf(m.Passages)})
 	}
 	out, err := marshal(struct {
-		Matches  []found         `json:"matches"`
+		Matches  []foundDocument `json:"matches"`
 		Evidence json.RawMessage `json:"evidence,omitempty"`
 	}{list, why})
 	return append(dst, out...), err

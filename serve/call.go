@@ -45,8 +45,8 @@ type route struct {
 	answer  func(c *call) error
 }
 
-// on is the answer of a route by a method of what is nothing but a call: one type for each part of the API.
-func on[T ~struct{ *call }](answer func(T) error) func(c *call) error {
+// answeredBy is the answer of a route by a method of what is nothing but a call: one type for each part of the API.
+func answeredBy[T ~struct{ *call }](answer func(T) error) func(c *call) error {
 	return func(c *call) error { return answer(T{c}) }
 }
 

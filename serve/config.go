@@ -33,8 +33,8 @@ type Config struct {
 	// Snapshots is a bucket for snapshots beside Dir; nil: none.
 	Snapshots ordered.Bucket
 
-	rules         []rule // nil: all
-	snapshotBytes int64  // of ordered.Config
+	rules         []decidingRule // nil: all
+	snapshotBytes int64          // of ordered.Config
 }
 
 // places is how many requests work at once. Those that ask a log wait for it while they work.

@@ -8,8 +8,8 @@ import (
 	"github.com/alike-dev/alike/passage"
 )
 
-// evidence is why a check or a search has its answer.
-type evidence struct {
+// foundEvidence is why a check or a search has its answer.
+type foundEvidence struct {
 	// Rule is the part of the recipe that decides, such as jaccard>=0.8.
 	Rule string `json:"rule"`
 	// Reason says in words why the document is new, or is not.
@@ -17,7 +17,7 @@ type evidence struct {
 	// Compared says with which documents: all, or those that share a key with it.
 	Compared string `json:"compared,omitempty"`
 	// Nearest is the first document that it is like or, of a new one, the most similar one, which the rule does not take.
-	Nearest *found `json:"nearest,omitempty"`
+	Nearest *foundDocument `json:"nearest,omitempty"`
 }
 
 // The reasons of evidence.
@@ -37,7 +37,7 @@ func (c *collection) evidence(d *document, v *index.Verdict) ([]byte, error) {
 	if v.New || v.Known {
 		return c.nearest(d.Text, v.Slot, d.Accepts)
 	}
-	e := evidence{Rule: ruleOf(c.index.Options()), Reason: reasonAlike, Nearest: &found{Similarity: v.Similarity}}
+	e := foundEvidence{Rule: ruleOf(c.index.Options()), Reason: reasonAlike, Nearest: &foundDocument{Similarity: v.Similarity}}
 	if err := c.complete(e.Nearest, v.Of, d.Text); err != nil {
 		return nil, err
 	}
@@ -52,13 +52,13 @@ func (c *collection) nearest(text []byte, before uint64, accepts func([][]byte) 
 	if err != nil {
 		return nil, err
 	}
-	e := evidence{Rule: ruleOf(c.index.Options()), Reason: reasonBelow, Compared: comparedAll}
+	e := foundEvidence{Rule: ruleOf(c.index.Options()), Reason: reasonBelow, Compared: comparedAll}
 	if !all {
 		e.Compared = comparedKeys
 	}
 	switch {
 	case ok:
-		e.Nearest = &found{Similarity: m.Similarity}
+		e.Nearest = &foundDocument{Similarity: m.Similarity}
 		if err := c.complete(e.Nearest, m.ID, text); err != nil {
 			return nil, err
 		}
@@ -75,18 +75,18 @@ func (c *collection) evidenceOf(s *searching, matches int) ([]byte, error) {
 	if matches == 0 {
 		return c.nearest(s.text, math.MaxUint64, s.o.Accepts)
 	}
-	e := evidence{Rule: ruleOf(c.index.Options()), Reason: reasonFound}
+	e := foundEvidence{Rule: ruleOf(c.index.Options()), Reason: reasonFound}
 	return e.line()
 }
 
 // line returns the evidence as JSON without the end of a line.
-func (e *evidence) line() ([]byte, error) {
+func (e *foundEvidence) line() ([]byte, error) {
 	out, err := marshal(e)
 	return bytes.TrimSuffix(out, []byte("\n")), err
 }
 
 // complete fills in a document that evidence names. One that has gone meanwhile keeps its id.
-func (c *collection) complete(n *found, id, query []byte) error {
+func (c *collection) complete(n *foundDocument, id, query []byte) error {
 	n.ID = string(id)
 	stored, ok, err := c.index.Get(id)
 	if err != nil || !ok {

@@ -9,15 +9,15 @@ import (
 // fronts are those of a server.
 type fronts struct {
 	mu  sync.Mutex
-	all []ending
+	all []endingFront
 }
 
-type ending interface {
+type endingFront interface {
 	Close() error
 	end(ctx context.Context) error
 }
 
-func (f *fronts) add(one ending) {
+func (f *fronts) add(one endingFront) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.all = append(f.all, one)

@@ -20,7 +20,7 @@ var errUnknownRule = errors.New("the log names a rule that this program does not
 type machine struct {
 	store   *store
 	replica *ordered.Replica
-	rules   []rule
+	rules   []decidingRule
 	clock   atomic.Int64 // the time of the last entry, in nanoseconds
 
 	temporary string // folder of the snapshots, to be removed; "": it stays
@@ -67,12 +67,12 @@ func (o *outcome) appendSum(dst []byte) []byte {
 		dst = append(dst, o.err.Error()...)
 	}
 	for _, is := range []bool{o.replaced, o.made} {
-		dst = append(dst, one(is))
+		dst = append(dst, flagByte(is))
 	}
 	return binary.AppendUvarint(dst, uint64(o.removed))
 }
 
-func one(is bool) byte {
+func flagByte(is bool) byte {
 	if is {
 		return 1
 	}
@@ -80,7 +80,7 @@ func one(is bool) byte {
 }
 
 func appendVerdict(dst []byte, v *index.Verdict) []byte {
-	dst = append(dst, one(v.New), one(v.Late), one(v.Known))
+	dst = append(dst, flagByte(v.New), flagByte(v.Late), flagByte(v.Known))
 	dst = binary.LittleEndian.AppendUint64(dst, v.Slot)
 	dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(v.Similarity))
 	return append(dst, v.Of...)
@@ -111,7 +111,7 @@ func (m *machine) Apply(e *ordered.Entry, sum []byte) (outcomes []any, _ []byte,
 
 // alikeOps returns how many operations are checks of the same collection as the first.
 func alikeOps(ops [][]byte) int {
-	_, rest, ok := target(ops[0])
+	_, rest, ok := targetOf(ops[0])
 	if !ok {
 		return 1
 	}
@@ -123,8 +123,8 @@ func alikeOps(ops [][]byte) int {
 	return n
 }
 
-// target reads the beginning of an operation on documents: see logged.op.
-func target(op []byte) (to aboutCollection, rest []byte, ok bool) {
+// targetOf reads the beginning of an operation on documents: see logged.op.
+func targetOf(op []byte) (to aboutCollection, rest []byte, ok bool) {
 	epoch, n := binary.Uvarint(op[1:])
 	if n <= 0 {
 		return to, nil, false
@@ -135,7 +135,7 @@ func target(op []byte) (to aboutCollection, rest []byte, ok bool) {
 
 // collectionOf returns the collection of an operation on documents.
 func (m *machine) collectionOf(op []byte) (c *collection, rest []byte, err error) {
-	to, rest, ok := target(op)
+	to, rest, ok := targetOf(op)
 	if !ok {
 		return nil, nil, errMalformed
 	}
@@ -168,7 +168,7 @@ func (m *machine) check(e *ordered.Entry, ops [][]byte, sum []byte) (outcomes []
 	}
 	b.Grow(all)
 	for i, op := range ops {
-		_, documents, _ := target(op)
+		_, documents, _ := targetOf(op)
 		if err := addDocuments(c, b, documents); err != nil {
 			return nil, sum, fmt.Errorf("%w: a document: %w", errMalformed, err)
 		}

@@ -198,7 +198,7 @@ func (c *shown) rows(matches []index.Match, least float64) (chosen string) {
 		own := view{collection: c.name, id: id, threshold: v.threshold}
 		query, _ := own.query()
 		row := report.ServiceRow{
-			ID: id, Label: label(id), Similarity: shares(m.Similarity), Open: "/?" + query,
+			ID: id, Label: label(id), Similarity: asShare(m.Similarity), Open: "/?" + query,
 			Hidden: m.Similarity < least, Chosen: id == chosen,
 		}
 		if room -= len(query) + len(template.HTMLEscapeString(id+row.Label)) + 200; room < 0 {
@@ -227,7 +227,7 @@ func (c *shown) pair(asked []byte, id string, matches []index.Match) error {
 	pair := &report.ServicePair{Label: label(id), Meta: metaOf(d.Columns), Passages: len(spans)}
 	pair.Left, pair.Right = report.Align(a, b, spans, mostPiece)
 	if at := slices.IndexFunc(matches, func(m index.Match) bool { return string(m.ID) == id }); at >= 0 {
-		pair.Similarity = shares(matches[at].Similarity)
+		pair.Similarity = asShare(matches[at].Similarity)
 	}
 	c.page.Pair = pair
 	return nil

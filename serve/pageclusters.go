@@ -16,7 +16,7 @@ func (c *shown) repeated() {
 	for _, r := range c.repeats.first(mostClusters) {
 		query, _ := (&view{collection: c.name, id: r.id}).query()
 		c.page.Repeated = append(c.page.Repeated, report.ServiceCluster{
-			Label: label(r.id), Open: "/?" + query, Size: r.duplicates + 1, Inner: shares(r.sum / float64(r.duplicates)), Weakest: shares(r.least),
+			Label: label(r.id), Open: "/?" + query, Size: r.duplicates + 1, Inner: asShare(r.sum / float64(r.duplicates)), Weakest: asShare(r.least),
 		})
 	}
 }
@@ -51,7 +51,7 @@ func (c *shown) grouped(matches []index.Match, least float64) error {
 		open, _ := (&view{collection: c.name, id: first, threshold: c.view.threshold}).query()
 		pair, _ := (&view{collection: c.name, id: a, with: b, threshold: c.view.threshold}).query()
 		c.page.Clusters = append(c.page.Clusters, report.ServiceCluster{
-			Label: label(first), Open: "/?" + open, Size: int64(len(g.Members)), Inner: shares(g.Inner), Weakest: shares(g.Weakest.Similarity), Pair: "/?" + pair,
+			Label: label(first), Open: "/?" + open, Size: int64(len(g.Members)), Inner: asShare(g.Inner), Weakest: asShare(g.Weakest.Similarity), Pair: "/?" + pair,
 		})
 	}
 	return nil

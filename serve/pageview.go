@@ -110,7 +110,7 @@ func label(id string) string {
 	return string(runes[:mostLabel]) + "…"
 }
 
-func shares(s float64) string { return strconv.FormatFloat(s, 'f', 4, 64) }
+func asShare(s float64) string { return strconv.FormatFloat(s, 'f', 4, 64) }
 
 // Sizes that keep the page below 150 KB whatever is shown, in bytes of HTML.
 const (

@@ -108,7 +108,7 @@ func (m *machine) metrics() []prometheus.Collector {
 	}
 	return []prometheus.Collector{
 		gauge("lag_seconds", "Everything that was confirmed so long ago is applied.", func(s *ordered.Status) float64 { return s.Lag.Seconds() }),
-		gauge("following", "Whether the log is followed: 1 or 0.", func(s *ordered.Status) float64 { return float64(one(s.Err == nil)) }),
+		gauge("following", "Whether the log is followed: 1 or 0.", func(s *ordered.Status) float64 { return float64(flagByte(s.Err == nil)) }),
 		gauge("applied_entry", "Number of the last entry of the log that is applied.", func(s *ordered.Status) float64 { return float64(s.Applied) }),
 		gauge("snapshot_entry", "Number of the last entry in the newest snapshot.", func(s *ordered.Status) float64 { return float64(s.Snapshot) }),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{

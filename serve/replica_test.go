@@ -162,7 +162,7 @@ func TestReplicasHaveOneState(t *testing.T) {
 // replica that does not know it says so.
 func TestARuleChangesWhenAllKnowIt(t *testing.T) {
 	log := memlog.New()
-	newer := append(append([]rule{}, rules...), func(o index.Options) index.Options {
+	newer := append(append([]decidingRule{}, rules...), func(o index.Options) index.Options {
 		o.BucketCap = 2
 		return o
 	})

@@ -9,27 +9,27 @@ import (
 
 // statelessList are the routes that need no collection, and all that a stateless server has.
 var statelessList = []route{
-	{"GET /healthz", open, nil, on(probeCall.health)},
-	{"GET /readyz", open, nil, on(probeCall.ready)},
-	{"GET /openapi.json", open, nil, on(probeCall.openAPI)},
-	{"GET /metrics", ReadAll, nil, on(probeCall.metrics)},
-	{"POST /v1/sketch", ReadAny, reading, on(textCall.sketch)},
-	{"POST /v1/compare", ReadAny, reading, on(textCall.compare)},
+	{"GET /healthz", anybody, nil, answeredBy(probeCall.health)},
+	{"GET /readyz", anybody, nil, answeredBy(probeCall.ready)},
+	{"GET /openapi.json", anybody, nil, answeredBy(probeCall.openAPI)},
+	{"GET /metrics", ReadAll, nil, answeredBy(probeCall.metrics)},
+	{"POST /v1/sketch", ReadAny, reading, answeredBy(textCall.sketch)},
+	{"POST /v1/compare", ReadAny, reading, answeredBy(textCall.compare)},
 }
 
 // collectionList are the routes of collections. With them and tableList, openapi.json describes the whole API.
 var collectionList = []route{
-	{"GET /v1/collections", ReadAny, nil, on(collectionCall.list)},
-	{"PUT" + ofCollection, Admin, writing, on(collectionCall.create)},
-	{"GET" + ofCollection, Read, reading, on(collectionCall.get)},
-	{"DELETE" + ofCollection, Admin, writing, on(collectionCall.delete)},
-	{"POST" + ofCollection + "/check", Read, writing, on(documentCall.check)},
-	{"POST" + ofCollection + "/documents", Write, writing, on(documentCall.add)},
-	{"PUT" + ofDocument, Write, writing, on(documentCall.put)},
-	{"GET" + ofDocument, Read, reading, on(documentCall.get)},
-	{"DELETE" + ofDocument, Write, writing, on(documentCall.delete)},
-	{"POST" + ofCollection + "/search", Read, reading, on(documentCall.search)},
-	{"GET" + ofCollection + "/stats", Read, reading, on(collectionCall.stats)},
+	{"GET /v1/collections", ReadAny, nil, answeredBy(collectionCall.list)},
+	{"PUT" + ofCollection, Admin, writing, answeredBy(collectionCall.create)},
+	{"GET" + ofCollection, Read, reading, answeredBy(collectionCall.get)},
+	{"DELETE" + ofCollection, Admin, writing, answeredBy(collectionCall.delete)},
+	{"POST" + ofCollection + "/check", Read, writing, answeredBy(documentCall.check)},
+	{"POST" + ofCollection + "/documents", Write, writing, answeredBy(documentCall.add)},
+	{"PUT" + ofDocument, Write, writing, answeredBy(documentCall.put)},
+	{"GET" + ofDocument, Read, reading, answeredBy(documentCall.get)},
+	{"DELETE" + ofDocument, Write, writing, answeredBy(documentCall.delete)},
+	{"POST" + ofCollection + "/search", Read, reading, answeredBy(documentCall.search)},
+	{"GET" + ofCollection + "/stats", Read, reading, answeredBy(collectionCall.stats)},
 }
 
 func (s *Server) routes() *http.ServeMux {
@@ -97,11 +97,11 @@ func (s *Server) enter(of func(s *Server) *budget) (done func(), err error) {
 // pageList is the page for people. It reads only, and openapi.json does not describe it. Rights are those of the token
 // in the cookie, which no route of the API takes.
 var pageList = []route{
-	{"GET /{$}", open, viewing, on(pageCall.show)},
-	{"POST /{$}", open, viewing, on(pageCall.ask)},
-	{"POST /page/login", open, viewing, on(pageCall.login)},
-	{"POST /page/logout", open, viewing, on(pageCall.logout)},
-	{"GET /page/counters", open, viewing, on(pageCall.counters)},
-	{"GET /page/page.css", open, nil, on(pageCall.style)},
-	{"GET /page/page.js", open, nil, on(pageCall.script)},
+	{"GET /{$}", anybody, viewing, answeredBy(pageCall.show)},
+	{"POST /{$}", anybody, viewing, answeredBy(pageCall.ask)},
+	{"POST /page/login", anybody, viewing, answeredBy(pageCall.login)},
+	{"POST /page/logout", anybody, viewing, answeredBy(pageCall.logout)},
+	{"GET /page/counters", anybody, viewing, answeredBy(pageCall.counters)},
+	{"GET /page/page.css", anybody, nil, answeredBy(pageCall.style)},
+	{"GET /page/page.js", anybody, nil, answeredBy(pageCall.script)},
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/alike-dev/alike/text"
 )
 
-// found is a match as a search answers it.
-type found struct {
+// foundDocument is a match as a search answers it.
+type foundDocument struct {
 	ID         string          `json:"id"`
 	Similarity float64         `json:"similarity"`
 	Metadata   json.RawMessage `json:"metadata,omitempty"`

@@ -229,7 +229,7 @@ func TestMetadataIsGivenBackAndFiltered(t *testing.T) {
 		`{"published":{"from":"2026-01-01","to":"2026-02-01"}}`: "a/1", `{"published":{"from":"2026-01-02"},"tenant":"x"}`: "",
 	} {
 		code, out := s.do("POST", at+"/search", jsonType, `{`+text+`,"filter":`+filter+`}`)
-		var answer struct{ Matches []found }
+		var answer struct{ Matches []foundDocument }
 		if err := json.Unmarshal([]byte(out), &answer); err != nil || code != http.StatusOK {
 			t.Fatal(code, out, err)
 		}

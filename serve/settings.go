@@ -32,7 +32,7 @@ type settings struct {
 	Containment int             `json:"containment,omitempty"`
 
 	recipe map[string]json.RawMessage // the other fields
-	rule   rule                       // nil: the first
+	rule   decidingRule               // nil: the first
 }
 
 type windowSettings struct {
@@ -409,13 +409,13 @@ func unprocessable(field, format string, args ...any) *Problem {
 	return &Problem{Status: http.StatusUnprocessableEntity, Field: field, Detail: fmt.Sprintf(format, args...)}
 }
 
-// A rule turns the options of a collection into those by which it decides. Its version is its place in the list of
+// A decidingRule turns the options of a collection into those by which it decides. Its version is its place in the list of
 // rules, from 1 on. What decides about documents may change only by a rule that is added: replicas decide by the rule
 // that the log names, and the log names a new one when all of them know it.
-type rule func(o index.Options) index.Options
+type decidingRule func(o index.Options) index.Options
 
 // rules are all rules that this program knows.
-var rules = []rule{func(o index.Options) index.Options { return o }}
+var rules = []decidingRule{func(o index.Options) index.Options { return o }}
 
 // The fields of a document that are not its metadata, but for time, which is also that.
 const (

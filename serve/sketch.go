@@ -80,8 +80,8 @@ func (s *sketchers) ofQuery(query url.Values) (*sketcher, error) {
 
 // sketch appends the answer to a request for the fingerprint of one text: {"text", "id"?, settings}.
 func (s *sketchers) sketch(dst, body []byte) (answer []byte, err error) {
-	p := parsers.Get().(*fastjson.Parser)
-	defer parsers.Put(p)
+	p := sketchParsers.Get().(*fastjson.Parser)
+	defer sketchParsers.Put(p)
 	v, err := p.ParseBytes(body)
 	if err != nil {
 		return dst, badJSON(err)
@@ -105,8 +105,8 @@ func (s *sketchers) sketch(dst, body []byte) (answer []byte, err error) {
 	return k.append(dst, m, id, text), nil
 }
 
-// parsers are for bodies that are not documents.
-var parsers = sync.Pool{New: func() any { return new(fastjson.Parser) }}
+// sketchParsers are for bodies that are not documents.
+var sketchParsers = sync.Pool{New: func() any { return new(fastjson.Parser) }}
 
 // idAndText returns the fields of a text to be fingerprinted; id is nil if there is none.
 func idAndText(v *fastjson.Value) (id, text []byte, err error) {

@@ -15,11 +15,11 @@ const ofTable = " /v1/tables/{table}"
 
 // tableList are the routes of tables, whose names stand among the collections of a token.
 var tableList = []route{
-	{"GET /v1/tables", ReadAny, nil, on(tableCall.list)},
-	{"PUT" + ofTable, Admin, writing, on(tableCall.put)},
-	{"GET" + ofTable, Read, reading, on(tableCall.get)},
-	{"DELETE" + ofTable, Admin, writing, on(tableCall.delete)},
-	{"POST" + ofTable + "/match", Read, reading, on(tableCall.match)},
+	{"GET /v1/tables", ReadAny, nil, answeredBy(tableCall.list)},
+	{"PUT" + ofTable, Admin, writing, answeredBy(tableCall.put)},
+	{"GET" + ofTable, Read, reading, answeredBy(tableCall.get)},
+	{"DELETE" + ofTable, Admin, writing, answeredBy(tableCall.delete)},
+	{"POST" + ofTable + "/match", Read, reading, answeredBy(tableCall.match)},
 }
 
 // tableCall is for tables and the records that are matched with them.

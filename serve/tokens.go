@@ -16,7 +16,7 @@ type Right int
 
 // The rights.
 const (
-	open    Right = iota // needs no token
+	anybody Right = iota // needs no token
 	ReadAny              // Read in some collection
 	Read
 	Write
@@ -91,7 +91,7 @@ func (t *Tokens) allow(r *http.Request, right Right, collection string) error {
 
 // allowToken is allow by the value of the header Authorization.
 func (t *Tokens) allowToken(authorization string, right Right, collection string) error {
-	if t == nil || right == open {
+	if t == nil || right == anybody {
 		return nil
 	}
 	found, ok := t.find(authorization)
