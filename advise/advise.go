@@ -137,6 +137,7 @@ func Of(ctx context.Context, s *Sample, o Options) (*Advice, error) {
 	if err != nil {
 		return nil, err
 	}
+	triangles(pairs)
 	a := &Advice{Chosen: Default, Filled: filled, Documents: len(s.Documents), Whole: s.Whole, sample: s}
 	a.pairs = s.thin(pairs)
 	if a.views, err = views(ctx, s, a.pairs, given, o); err != nil {

@@ -63,8 +63,9 @@ func (n *tallied) cover(p pair, of kind) float64 {
 		return noCopy
 	case of == isFilled:
 		return min(p.cover, noCopy+(allCopy-noCopy)*n.byChance())
-	case of == isUnsure && n.byChance() < 1,
-		of == isReplaced && n[isCopy] < max(n[isFilled], copiesLeast),
+	case of == isUnsure:
+		return min(p.cover, doubt+(1-doubt)*n.byChance())
+	case of == isReplaced && n[isCopy] < max(n[isFilled], copiesLeast),
 		of == isUntold && n[isFilled] > untoldFilled*max(n[isCopy], copiesLeast):
 		return min(p.cover, doubt)
 	}
@@ -94,7 +95,9 @@ func (w *witness) templates(ctx context.Context, s *Sample, pairs []pair, thread
 		return 0, err
 	}
 	for i, at := range likely {
-		pairs[at].cover = n.cover(pairs[at], kinds[i])
+		p := &pairs[at]
+		cover := n.cover(*p, kinds[i])
+		p.cover, p.template = cover, cover < p.cover
 	}
 	if n.byChance() < 1 {
 		filled = n[isFilled]

@@ -127,6 +127,8 @@ type pair struct {
 	a, b  uint32
 	cover float64 // from 0 to 1: the share of the blocks of one document that stand in the other one, both ways
 
+	template bool // cover was lowered, as both may fill a template
+
 	weight float64 // for how many pairs of the whole it stands
 }
 
