@@ -107,10 +107,11 @@ type Advice struct {
 }
 
 // The data tell if there are copiesLeast pairs of copies or more, no more pairs are doubtful, and a recipe is expected
-// to reach f1Least: where texts are alike by all degrees none does.
+// to reach f1Least with a share of up to wrongMost that are no copies: where texts are alike by all degrees none does.
 const (
 	copiesLeast = 25
 	f1Least     = 0.8
+	wrongMost   = 0.2
 )
 
 // betterBy is by how much the merit of a recipe must exceed that of the default.
@@ -214,7 +215,7 @@ func (a *Advice) decide(w weights, o Options) {
 	case first.score < byDefault.score+betterBy:
 		a.Reason = "the default, which finds as much as any"
 		a.Told = true
-	case a.Examples == 0 && first.F1 < f1Least:
+	case a.Examples == 0 && (first.F1 < f1Least || first.Wrong > wrongMost):
 		a.Reason = fmt.Sprintf("the default, as the best recipe, %s, is expected to have a precision of only %.2f with a recall of %.2f: no threshold parts copies from others", first.Recipe, 1-first.Wrong, first.Found)
 	default:
 		a.Chosen, a.Told = first.Recipe, true

@@ -5,8 +5,8 @@ package advise
 const (
 	surely  = 0.75
 	perhaps = 0.5
-	noCopy  = 0.4
-	allCopy = 0.8
+	noCopy  = 0.3
+	allCopy = 0.7
 	doubt   = (noCopy + allCopy) / 2
 )
 

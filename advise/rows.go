@@ -261,7 +261,7 @@ func (t *tally) complete(r *Row) {
 
 // A wrong pair costs more than one that is missed: the merit is the F-measure with precisionWeight for beta. Examples
 // say themselves what counts, so it is F1.
-const precisionWeight = 0.65
+const precisionWeight = 0.6
 
 // chosenBy sets the merit of a row.
 func chosenBy(r *Row, o Options) {

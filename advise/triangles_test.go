@@ -13,12 +13,12 @@ func TestThirdTextsTellOfDoubtfulPairs(t *testing.T) {
 		want  float64
 	}{
 		{"nothing else is known", []pair{{a: a, b: b, cover: 0.5}}, 0.5},
-		{"a third text is a copy of both", []pair{{a: a, b: b, cover: 0.5}, {a: a, b: c, cover: 0.9}, {a: b, b: c, cover: 0.9}}, 0.7},
-		{"a copy of one has nothing of the other", []pair{{a: a, b: b, cover: 0.7}, {a: a, b: c, cover: 0.9}}, noCopy},
-		{"a copy of one has a little of the other", []pair{{a: a, b: b, cover: 0.7}, {a: a, b: c, cover: 0.9}, {a: b, b: c, cover: 0.4}}, 0.7},
-		{"the copy is of the later one", []pair{{a: a, b: b, cover: 0.7}, {a: b, b: d, cover: 0.9}}, noCopy},
+		{"a third text is a copy of both", []pair{{a: a, b: b, cover: 0.5}, {a: a, b: c, cover: 0.9}, {a: b, b: c, cover: 0.9}}, 0.5 + (allCopy-0.5)*2/3},
+		{"a copy of one has nothing of the other", []pair{{a: a, b: b, cover: 0.6}, {a: a, b: c, cover: 0.9}}, noCopy},
+		{"a copy of one has a little of the other", []pair{{a: a, b: b, cover: 0.6}, {a: a, b: c, cover: 0.9}, {a: b, b: c, cover: 0.4}}, 0.6},
+		{"the copy is of the later one", []pair{{a: a, b: b, cover: 0.6}, {a: b, b: d, cover: 0.9}}, noCopy},
 		{"one third text tells this, one that", []pair{
-			{a: a, b: b, cover: 0.7}, {a: a, b: c, cover: 0.9}, {a: a, b: d, cover: 0.9}, {a: b, b: c, cover: 0.9}}, noCopy},
+			{a: a, b: b, cover: 0.6}, {a: a, b: c, cover: 0.9}, {a: a, b: d, cover: 0.9}, {a: b, b: c, cover: 0.9}}, noCopy},
 		{"it fills a template", []pair{{a: a, b: b, cover: 0.5, template: true}, {a: a, b: c, cover: 0.9}, {a: b, b: c, cover: 0.9}}, 0.5},
 		{"it is surely a copy", []pair{{a: a, b: b, cover: surely}, {a: a, b: c, cover: 0.9}}, surely},
 		{"it is surely none", []pair{{a: a, b: b, cover: 0.2}, {a: a, b: c, cover: 0.9}, {a: b, b: c, cover: 0.9}}, 0.2},

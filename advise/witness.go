@@ -5,7 +5,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"sort"
 
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/shingle"
@@ -24,6 +23,7 @@ const (
 	blockMin   = 32 // characters or more
 	blocksTell = 6  // a text of fewer blocks shares most of them with others that are made alike: it is doubtful
 	blockRuns  = block / witnessChars
+	aloneShare = 0.5   // a block with so many of its runs in the other text needs no other one beside it
 	hitShare   = 10    // a block is in the other text if that has one in so many of its rare runs
 	ofMore     = 0.75  // of the larger of both shares of found blocks: a copy may be cut, or have run into another text;
 	ofLess     = 0.375 // a passage that two texts share is a part of both
@@ -176,20 +176,42 @@ func (w *witness) pairs(documents int) (pairs []pair) {
 // look sets the cover of each pair.
 func (w *witness) look(ctx context.Context, pairs []pair, threads int) error {
 	return each(ctx, len(pairs), threads, func() func(int) {
-		var hitsA, hitsB []int
+		var a, b []seen
 		var shares []float64
 		return func(i int) {
 			p := &pairs[i]
-			hitsA, hitsB = zeros(hitsA, len(w.blocks[p.a])), zeros(hitsB, len(w.blocks[p.b]))
-			hits(w.runs[p.a], w.runs[p.b], hitsA, hitsB)
-			a, b := covered(hitsA, w.blocks[p.a], &shares), covered(hitsB, w.blocks[p.b], &shares)
-			p.cover = min(ofMore*max(a, b)+ofLess*min(a, b), 1)
-			if min(len(hitsA), len(hitsB)) < blocksTell {
+			a, b = zeros(a, len(w.blocks[p.a])), zeros(b, len(w.blocks[p.b]))
+			hits(w.runs[p.a], w.runs[p.b], a, b)
+			ofA, ofB := covered(a, w.blocks[p.a], &shares), covered(b, w.blocks[p.b], &shares)
+			p.cover = min(ofMore*max(ofA, ofB)+ofLess*min(ofA, ofB), 1)
+			if min(len(a), len(b)) < blocksTell {
 				p.cover = min(p.cover, doubt)
 			}
 		}
 	})
 }
+
+// seen is what of a block the other document has.
+type seen struct {
+	runs  int // rare ones
+	ahead int // by so many places most of these runs are further on in the other document; by a vote,
+	votes int // which so many won
+}
+
+// add counts a run. The vote is that of Boyer and Moore: where more than half agree, they win in any order.
+func (s *seen) add(ahead int) {
+	s.runs++
+	switch {
+	case s.votes == 0:
+		s.ahead, s.votes = ahead, 1
+	case near(s.ahead, ahead, witnessChars):
+		s.votes++
+	default:
+		s.votes--
+	}
+}
+
+func near(a, b, by int) bool { return a-b <= by && b-a <= by }
 
 func zeros[T any](s []T, n int) []T {
 	s = slices.Grow(s[:0], n)[:n]
@@ -198,7 +220,7 @@ func zeros[T any](s []T, n int) []T {
 }
 
 // hits counts, in each block, the runs that the other document has too.
-func hits(a, b []run, hitsA, hitsB []int) {
+func hits(a, b []run, inA, inB []seen) {
 	for len(a) > 0 && len(b) > 0 {
 		switch f := a[0].feature; {
 		case f < b[0].feature:
@@ -206,12 +228,13 @@ func hits(a, b []run, hitsA, hitsB []int) {
 		case f > b[0].feature:
 			b = b[1:]
 		default:
+			atA, atB := int(a[0].at), int(b[0].at)
 			for len(a) > 0 && a[0].feature == f {
-				hitsA[a[0].block]++
+				inA[a[0].block].add(atB - int(a[0].at))
 				a = a[1:]
 			}
 			for len(b) > 0 && b[0].feature == f {
-				hitsB[b[0].block]++
+				inB[b[0].block].add(atA - int(b[0].at))
 				b = b[1:]
 			}
 		}
@@ -222,17 +245,21 @@ func hits(a, b []run, hitsA, hitsB []int) {
 // so its blocks keep about the same share of their runs. A block that keeps less than half of what the best quarter of
 // the hit ones keep shares a phrase, unless so few runs are kept that this may be chance: runs overlap, so
 // there are about blockRuns chances in a block.
-func covered(hits, rare []int, shares *[]float64) float64 {
+//
+// What two texts of one story have in common, names and phrases, stands in each where it will. Of a copy the blocks
+// stand one after the other: one that keeps few runs counts only if the hit block before or behind it is as far ahead.
+func covered(hits []seen, rare []int, shares *[]float64) float64 {
 	of := (*shares)[:0]
-	blocks := 0
+	blocks, before := 0, -1
 	for i, n := range rare {
 		if n == 0 {
 			continue
 		}
 		blocks++
-		if hits[i]*hitShare >= n {
-			of = append(of, float64(hits[i])/float64(n))
+		if hits[i].runs*hitShare < n {
+			continue
 		}
+		of = append(of, float64(hits[i].runs)/float64(n))
 	}
 	*shares = of
 	if len(of) == 0 {
@@ -241,6 +268,25 @@ func covered(hits, rare []int, shares *[]float64) float64 {
 	slices.Sort(of)
 	level := of[len(of)*3/4]
 	least := min(level/2, level-2*math.Sqrt(level*(1-level)/blockRuns))
-	hit := len(of) - sort.SearchFloat64s(of, least)
+	hit := 0
+	inLine := false // the hit block before counts already
+	for i, n := range rare {
+		if n == 0 || hits[i].runs*hitShare < n {
+			continue
+		}
+		share := float64(hits[i].runs) / float64(n)
+		if share < least {
+			continue
+		}
+		follows := before >= 0 && near(hits[i].ahead, hits[before].ahead, block)
+		if follows && !inLine {
+			hit++ // the one before
+		}
+		alone := share >= aloneShare
+		if inLine = follows || alone; inLine {
+			hit++
+		}
+		before = i
+	}
 	return float64(hit) / float64(blocks)
 }
