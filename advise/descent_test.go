@@ -1,6 +1,7 @@
 package advise
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -143,7 +144,7 @@ func TestGapsAreThoseOfASlowCount(t *testing.T) {
 				texts[i] = append(texts[i], feature)
 				runs[i] = append(runs[i], run{feature, uint32(len(texts[i]) - 1), 0})
 			}
-			slices.SortFunc(runs[i], byFeature)
+			slices.SortFunc(runs[i], func(a, b run) int { return cmp.Or(cmp.Compare(a.feature, b.feature), cmp.Compare(a.at, b.at)) })
 		}
 		if got, want := three.compare(runs), slowGaps(texts); got != want {
 			t.Errorf("%+v, want %+v", got, want)

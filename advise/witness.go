@@ -1,7 +1,6 @@
 package advise
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -55,11 +54,12 @@ func newWitness(ctx context.Context, texts [][]byte, threads int) (*witness, err
 	if err != nil {
 		return nil, err
 	}
-	common := commonFeatures(features, max(rareMost, len(texts)/rareShare))
+	common := newFilter(commonFeatures(features, max(rareMost, len(texts)/rareShare)))
 	w := &witness{runs: make([][]run, len(texts)), blocks: make([][]int, len(texts))}
 	err = each(ctx, len(texts), threads, func() func(int) {
+		var scratch []uint64
 		return func(i int) {
-			w.take(i, features[i], common)
+			scratch = w.take(i, features[i], common, scratch)
 			features[i] = nil
 		}
 	})
@@ -78,8 +78,7 @@ func commonFeatures(features [][]uint64, most int) []uint64 {
 			all = append(all, packed(feature, doc))
 		}
 	}
-	slices.Sort(all)
-	all = slices.Compact(all)
+	all = shingle.Set(all)
 	var common []uint64
 	for i := 0; i < len(all); {
 		end := i + 1
@@ -94,32 +93,62 @@ func commonFeatures(features [][]uint64, most int) []uint64 {
 	return common
 }
 
-// docBits are the bits of a document's number in an entry; the rest are of a feature.
+// docBits are the bits of a document's number, or of a place, in an entry; the rest are of a feature.
 const docBits = 20
 
-func packed(feature uint64, doc int) uint64 {
-	return hashing.Mix(feature)>>docBits<<docBits | uint64(doc)
+func packed(feature uint64, number int) uint64 {
+	return hashing.Mix(feature)>>docBits<<docBits | uint64(number)
 }
 
-// take notes the rare runs of a document.
-func (w *witness) take(doc int, features []uint64, common []uint64) {
+// filter answers at once, of most features, that they are not among some.
+type filter struct {
+	sorted []uint64
+	bits   []uint64 // by the leading bits of a feature
+}
+
+const (
+	featureBits = 64 - docBits
+	filterBits  = 20
+)
+
+func newFilter(sorted []uint64) filter {
+	f := filter{sorted, make([]uint64, 1<<filterBits/64)}
+	for _, key := range sorted {
+		bit := key >> (featureBits - filterBits)
+		f.bits[bit/64] |= 1 << (bit % 64)
+	}
+	return f
+}
+
+func (f filter) has(key uint64) bool {
+	bit := key >> (featureBits - filterBits)
+	if f.bits[bit/64]>>(bit%64)&1 == 0 {
+		return false
+	}
+	_, is := slices.BinarySearch(f.sorted, key)
+	return is
+}
+
+// take notes the rare runs of a document: sorted as one number of a feature and a place. It returns scratch.
+func (w *witness) take(doc int, features []uint64, common filter, scratch []uint64) []uint64 {
 	size := min(block, max(blockMin, len(features)/blocksMin))
 	blocks := max((len(features)+size/2)/size, 1)
 	w.blocks[doc] = make([]int, blocks)
+	scratch = scratch[:0]
 	for at, feature := range features {
-		key := packed(feature, 0) >> docBits
-		if _, is := slices.BinarySearch(common, key); is {
-			continue
+		if key := packed(feature, at); !common.has(key >> docBits) {
+			scratch = append(scratch, key)
 		}
+	}
+	scratch = shingle.Set(scratch)
+	w.runs[doc] = make([]run, len(scratch))
+	for i, key := range scratch {
+		at := int(key & (1<<docBits - 1))
 		b := min(at/size, blocks-1)
 		w.blocks[doc][b]++
-		w.runs[doc] = append(w.runs[doc], run{key, uint32(at), uint32(b)})
+		w.runs[doc][i] = run{key >> docBits, uint32(at), uint32(b)}
 	}
-	slices.SortFunc(w.runs[doc], byFeature)
-}
-
-func byFeature(a, b run) int {
-	return cmp.Or(cmp.Compare(a.feature, b.feature), cmp.Compare(a.at, b.at))
+	return scratch
 }
 
 // pair is two documents that share rare runs.
