@@ -52,7 +52,7 @@ func Choose(left, right *Sample, sources []string, table string) (Chosen, error)
 		}
 	} else {
 		r = profiles(right)
-		pairs = correspond(l, r)
+		pairs = withParts(l, r, correspond(l, r), [2]string{left.ID, right.ID})
 	}
 	candidates := make([]columnPair, 0, len(pairs))
 	for _, p := range pairs {

@@ -136,6 +136,53 @@ func correspond(left, right []profile) (pairs [][2]int) {
 	return pairs
 }
 
+// withParts adds pairs of columns without a partner and one that another column has for its partner, if it holds the words of
+// both: a first and a last name are both in a name. ids are the columns of ids, which take no part.
+func withParts(left, right []profile, pairs [][2]int, ids [2]string) [][2]int {
+	var more [][2]int
+	for side, sides := range [2][2][]profile{{left, right}, {right, left}} {
+		alone, whole := sides[0], sides[1]
+		for i := range alone {
+			if alone[i].name == ids[side] || slices.ContainsFunc(pairs, func(p [2]int) bool { return p[side] == i }) {
+				continue
+			}
+			best, most := -1, sameContent
+			for _, p := range pairs {
+				j := p[1-side]
+				if alone[p[side]].name == ids[side] || whole[j].name == ids[1-side] {
+					continue
+				}
+				rest := whole[j].without(&alone[p[side]])
+				if o := alone[i].overlap(&rest); o >= most {
+					best, most = j, o
+				}
+			}
+			if best >= 0 {
+				pair := [2]int{i, best}
+				if side == 1 {
+					pair = [2]int{best, i}
+				}
+				more = append(more, pair)
+			}
+		}
+	}
+	pairs = append(pairs, more...)
+	slices.SortFunc(pairs, func(a, b [2]int) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
+	return pairs
+}
+
+// without returns a column without the words that another one has as well; the shares of the others stay.
+func (p *profile) without(q *profile) profile {
+	rest := *p
+	rest.words = map[uint64]int{}
+	for w, n := range p.words {
+		if q.words[w] == 0 {
+			rest.words[w] = n
+		}
+	}
+	return rest
+}
+
 // maxColumns is the largest number of columns that are compared if the user names none: those that distinguish
 // most records.
 const maxColumns = 24

@@ -80,10 +80,36 @@ func (f *Fitted) followMixture(ctx context.Context, c *compare.Comparison, o *Op
 		for range decoyRounds {
 			distilled = distil(ctx, c, byDecoys(distilled, c, around), false)
 		}
-		distilled.expect(byDecoys(distilled, c, around), c, rivals(ctx, c, o.Once, o.Sources))
+		confirmed := byDecoys(distilled, c, around)
+		distilled.expect(confirmed, c, rivals(ctx, c, o.Once, o.Sources))
+		after, _ := Apply(ctx, distilled, c, o.Once, o.Sources)
+		if moreConfirmed(f.Probability, byDecoys(f.Model, c, around), after, confirmed) {
+			return
+		}
 	}
 	f.follow(ctx, c, o, distilled)
 	f.Disputed = f.ByKinds && around.Within == nil
+}
+
+// moreConfirmed tells whether decoys confirm at least as much of the matches by one fit as of those by another one: whether
+// its F1 is as large, as decoys lead to expect, if there are as many matches as the larger number that they confirm. Where
+// what has most in common is things of a series, such as plants collected on one day, kinds may take a neighbour in the
+// series for the thing itself, and a fit that does not is the better one.
+func moreConfirmed(one, confirmedOne, other, confirmedOther []float64) bool {
+	right, n := confirmedOf(one, confirmedOne)
+	rightOther, nOther := confirmedOf(other, confirmedOther)
+	all := max(right, rightOther)
+	return right*(nOther+all) >= rightOther*(n+all)
+}
+
+// confirmedOf returns how many of the candidates that are more likely matches than not are right by decoys, and how many there are.
+func confirmedOf(probability, confirmed []float64) (right, n float64) {
+	for i, p := range probability {
+		if p > 0.5 {
+			right, n = right+confirmed[i], n+1
+		}
+	}
+	return right, n
 }
 
 // likelyByDecoys returns how likely each candidate is a match by what tells candidates across sources from those within; nil
