@@ -1,0 +1,65 @@
+package model
+
+import (
+	"context"
+
+	"github.com/alike-dev/alike/linkage/internal/compare"
+)
+
+// Where a table has copies of few things, most pairs that agree strongly are something larger, such as houses of one owner or
+// packs of one drug, and a fit takes these for the matches. Then a minority of them also agrees in what would name a record, far
+// more often than by chance: these are the copies, a class within the class.
+
+const (
+	// oftener is how many times as often as by chance matches must agree in a column in which they differ as a rule, to have
+	// copies among them: 8 to 22 times in tables of copies, 1 in the same tables without them.
+	oftener = 4
+	// clearWithin is the least clearness of copies among other matches: 0.72 and more in tables of copies.
+	clearWithin = 0.6
+)
+
+// followCopies replaces a fit whose matches leave too much to chance by that of the copies among these, if there are any: by
+// expectation and maximisation among the matches alone, of which the others are not copies. What is the same thing is in
+// dispute after that as before.
+func (f *Fitted) followCopies(ctx context.Context, c *compare.Comparison, o *Options) {
+	named := f.columnsOfCopies(c, o.Around)
+	if named == nil {
+		return
+	}
+	some, places := c.Without(), []int{}
+	var likely []float64
+	for i, p := range f.Probability {
+		if p <= 0.5 {
+			continue
+		}
+		places = append(places, i)
+		some.Take(c, i)
+		guess := 0.0
+		for _, column := range named {
+			if c.Of(i)[column] >= compare.Near {
+				guess = 0.9
+			}
+		}
+		likely = append(likely, guess)
+	}
+	settle(ctx, some, Graph{Pairs: some.Pairs, Left: some.Left, Right: some.Right}, Once{}, o.Share, likely)
+	if clearness(likely) < clearWithin || o.Around.doubts(some, likely) != nil || o.Around.likeness(some, likely) < mostly {
+		return
+	}
+	all := make([]float64, len(c.Pairs))
+	for k, i := range places {
+		all[i] = likely[k]
+	}
+	f.follow(ctx, c, o, distil(ctx, c, all, false))
+}
+
+// columnsOfCopies returns the columns in which a minority of the matches agrees, of those in which they differ.
+func (f *Fitted) columnsOfCopies(c *compare.Comparison, around *Surroundings) (columns []int) {
+	there, agree := agreement(c, f.Probability)
+	for _, column := range f.Differing {
+		if agree[column] >= leastPairs && agree[column] >= oftener*around.Alike[column]*there[column] {
+			columns = append(columns, column)
+		}
+	}
+	return columns
+}
