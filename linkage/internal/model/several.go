@@ -16,8 +16,9 @@ const (
 	severalMore = 10
 	// severalSure is the least expected share of right ones among these, and severalClear the least clearness.
 	severalSure, severalClear = 0.9, 0.8
-	// severalKept is the least share of the matches by a fit that lets records have one partner that must remain.
-	severalKept = 0.9
+	// severalKept is the least share of the matches by a fit that lets records have one partner that must remain: 0.87 and more
+	// where records have several, since that fit takes some wrong ones.
+	severalKept = 0.8
 )
 
 // Several tells, after a fit in which a record had one partner at most, which records have no more than one: both or,
