@@ -199,7 +199,7 @@ func (s *Searcher) best(v *view, mine []uint64, bounds iter.Seq[bound], o Search
 		if o.Top > 0 && len(found) == o.Top && !b.before(&found[o.Top-1]) {
 			break // as the bounds that follow are no larger
 		}
-		if !v.has(b.slot) {
+		if !v.mayHave(b.slot) {
 			continue
 		}
 		wanted, err := accepted(o.Accepts, b.slot, read)

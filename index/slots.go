@@ -48,11 +48,17 @@ func (v *view) chunk(slot uint64) *chunk { return v.chunks[slot>>chunkBits-v.bas
 // has tells whether the slot exists and is alive. It is true if the store cannot tell: then reading
 // the document returns the error.
 func (v *view) has(slot uint64) bool {
+	return v.mayHave(slot) && (slot >= v.settled || v.disk.hasFacts(slot))
+}
+
+// mayHave is has without a look on the disk, which whoever reads the document next need not pay for: it is true for one that
+// was deleted before it was settled, too.
+func (v *view) mayHave(slot uint64) bool {
 	if slot < v.First || slot >= v.Next {
 		return false
 	}
 	if slot < v.settled {
-		return !v.gone[slot] && v.disk.hasFacts(slot)
+		return !v.gone[slot]
 	}
 	return !v.chunk(slot).isDead(slot)
 }
