@@ -2,7 +2,7 @@
 # Runs the tasks of plans (`alike plan`, `alike stage`) as processes, and compares every byte with the
 # results of `alike dedup` and `alike pairs --candidates lsh` for the same corpus:
 #
-#   bench/stages.sh [hot|kills|requests|processor]…     default: all four
+#   bench/stages.sh [hot|kills|requests|processor|passages]…     default: all five
 #
 #   hot       300 copies, 1,200 texts of a template, 900 near-copies and 620 others (bench/hotgen), ids
 #             missing, empty and repeated, empty texts: in 1, 16 and 257 partitions; buckets over the cap
@@ -10,6 +10,7 @@
 #   requests  ALIKE_BENCH_SIZE (300MB) of news-like texts on a real S3 server, see s3.sh: counts requests,
 #             and fails if there are more than the plan estimates
 #   processor ALIKE_BENCH_SIZE of such texts in 4 and in 16 files: the processor time of all tasks, and the estimate
+#   passages  such texts in 4 files: cuts by each unit, their bytes and processor time beside those of one process
 #
 # Environment: ALIKE_BENCH_KILLS (20); ALIKE_BENCH_SEED (1) of order and moments; ALIKE_BENCH_SIZE.
 source "$(dirname "$0")/lib.sh"
@@ -18,7 +19,7 @@ begin stages ./cmd/alike ./bench/hotgen ./bench/corpusgen ./bench/bucketcopy ./b
 trap 'stop_servers; rm -rf "$passing"' EXIT
 export PATH=$bin:$PATH TMPDIR=$temp
 unset -f alike # of lib.sh: here it is the program
-[ $# -gt 0 ] || set -- hot kills requests processor
+[ $# -gt 0 ] || set -- hot kills requests processor passages
 RANDOM=${ALIKE_BENCH_SEED:-1}
 
 # hot_corpus FOLDER makes the hot corpus, in 5 files.
@@ -189,11 +190,29 @@ processor() {
   done
 }
 
+passages() {
+  local flags here tasks TIMEFORMAT='%U %S'
+  whole=$run/whole
+  news "$run/news" 4
+  for flags in line sentence paragraph substring 'line --threshold 0.8'; do
+    rm -rf "$whole"
+    # shellcheck disable=SC2086 # several words
+    here=$({ time alike passages "$run/news" -o "$whole" --quiet --unit $flags >/dev/null 2>&1; } 2>&1)
+    # shellcheck disable=SC2086
+    plan passages "$run/news" --unit $flags
+    tasks=$({ time every >/dev/null 2>&1; } 2>&1)
+    same "passages --unit $flags"
+    awk -v what="passages --unit $flags" '{ s[NR] = $1 + $2 } END { printf "%s: %.1f processor seconds, all tasks %.1f, %.1f times as many\n", what, s[1], s[2], s[2] / s[1] }' \
+      <<<"$here"$'\n'"$tasks"
+  done
+  rm -rf "$run/news"
+}
+
 for part in "$@"; do
   case $part in
-    hot | kills | requests | processor) $part ;;
+    hot | kills | requests | processor | passages) $part ;;
     *)
-      echo "stages: $part is none of hot, kills, requests, processor" >&2
+      echo "stages: $part is none of hot, kills, requests, processor, passages" >&2
       exit 2
       ;;
   esac
