@@ -60,6 +60,7 @@ type left struct {
 	naming   float64 // how often these would name each record of the only table
 	worded   float64 // the same by columns of words alone: a number may be a key, or a time, a title is the thing's own
 	seldom   float64 // how often columns would name each record in which a minority of matches agrees
+	partly   []int   // columns that would name a record, in which less than half of them agree: no doubt by themselves
 }
 
 // leftToChance returns what matches leave to chance. A column counts by how rare its values are, even if few records have one. In one table it counts half
@@ -92,6 +93,9 @@ func (s *Surroundings) leftToChance(c *compare.Comparison, probability []float64
 		of.share += differs * tells
 		of.naming += differs * names
 		few := c.Right == 0 && more > hardly && more < seldom
+		if c.Right == 0 && more > hardly && more < telling && names > mostNamingByOne && !s.closer(c, probability, f) {
+			of.partly = append(of.partly, f)
+		}
 		if few {
 			of.seldom += names
 		}

@@ -95,10 +95,10 @@ func Fit(ctx context.Context, c *compare.Comparison, o Options) *Fitted {
 			f.followKinds(ctx, c, &o)
 		}
 		f.Differing = o.Around.doubts(c, f.Probability)
-		if f.Differing != nil && c.Right == 0 && o.Around.Within == nil {
+		f.Disputed = f.Disputed || f.Differing != nil
+		if c.Right == 0 && o.Around.Within == nil {
 			f.followCopies(ctx, c, &o)
 		}
-		f.Disputed = f.Disputed || f.Differing != nil
 	}
 	return f
 }

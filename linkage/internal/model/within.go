@@ -18,11 +18,16 @@ const (
 	clearWithin = 0.6
 )
 
-// followCopies replaces a fit whose matches leave too much to chance by that of the copies among these, if there are any: by
+// followCopies replaces a fit whose matches leave too much to chance, or differ in half or more in what would name a record,
+// such as the price of a wine, by that of the copies among these, if there are any: by
 // expectation and maximisation among the matches alone, of which the others are not copies. What is the same thing is in
 // dispute after that as before.
 func (f *Fitted) followCopies(ctx context.Context, c *compare.Comparison, o *Options) {
-	named := f.columnsOfCopies(c, o.Around)
+	differing := f.Differing
+	if differing == nil {
+		differing = o.Around.leftToChance(c, f.Probability).partly
+	}
+	named := f.columnsOfCopies(c, o.Around, differing)
 	if named == nil {
 		return
 	}
@@ -51,12 +56,13 @@ func (f *Fitted) followCopies(ctx context.Context, c *compare.Comparison, o *Opt
 		all[i] = likely[k]
 	}
 	f.follow(ctx, c, o, distil(ctx, c, all, false))
+	f.Differing, f.Disputed = differing, true
 }
 
-// columnsOfCopies returns the columns in which a minority of the matches agrees, of those in which they differ.
-func (f *Fitted) columnsOfCopies(c *compare.Comparison, around *Surroundings) (columns []int) {
+// columnsOfCopies returns the columns in which a minority of the matches agrees, of some in which they differ.
+func (f *Fitted) columnsOfCopies(c *compare.Comparison, around *Surroundings, differing []int) (columns []int) {
 	there, agree := agreement(c, f.Probability)
-	for _, column := range f.Differing {
+	for _, column := range differing {
 		if agree[column] >= leastPairs && agree[column] >= oftener*around.Alike[column]*there[column] {
 			columns = append(columns, column)
 		}
