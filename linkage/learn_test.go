@@ -13,8 +13,8 @@ import (
 	"github.com/alike-dev/alike/linkage/internal/learn"
 )
 
-// twins writes a table of firms in which every third is there twice, once with the same town
-// and once, though it is another firm, with the same name in another town.
+// twins writes a table of firms in which every third is there twice, with the same name and year, and another name of its
+// town, and every third is another firm than one of the same name and town. Only labels tell which of both are one.
 func twins(t *testing.T, n int) (path string, matches []Label) {
 	t.Helper()
 	var s strings.Builder
@@ -31,7 +31,7 @@ func twins(t *testing.T, n int) (path string, matches []Label) {
 		if i%3 == 0 {
 			matches = append(matches, Label{a, add(name, word(i*13+1)+" city", 1900+i%90), true})
 		} else if i%3 == 1 {
-			add(name, word(i*17+5)+" town", 1900+i*7%90)
+			add(name, word(i*13+1)+" town", 1900+(i+31)%90)
 		}
 	}
 	path = filepath.Join(t.TempDir(), "firms.csv")
