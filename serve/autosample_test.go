@@ -2,25 +2,28 @@ package serve
 
 import (
 	"encoding/json"
+	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"strings"
 	"testing"
 )
 
-// sampleOfReprints returns texts of which half are edits of others, as a list of JSON.
+// sampleOfReprints returns texts of which half are cut and edited reprints of the other half, as a list of JSON.
 func sampleOfReprints(t *testing.T) string {
 	t.Helper()
 	var all []string
-	for _, line := range texts(400) {
-		var d struct{ Text string }
-		if err := json.Unmarshal([]byte(line), &d); err != nil {
-			t.Fatal(err)
-		}
-		words := strings.Fields(d.Text)
-		for i := len(all) % 3; i < len(words); i += 4 { // no five words in a row are as they were
-			words[i] += string('a' + rune(len(all)%26))
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 200 {
+		words := make([]string, 60)
+		for k := range words {
+			words[k] = fmt.Sprint("w", random.IntN(5000))
 		}
 		all = append(all, strings.Join(words, " "))
+		for range 4 {
+			words[15+random.IntN(45)] = fmt.Sprint("w", random.IntN(5000))
+		}
+		all = append(all, strings.Join(words[15:], " "))
 	}
 	list, err := json.Marshal(all)
 	if err != nil {
