@@ -109,27 +109,26 @@ func findRepeated(t *task) error {
 }
 
 // cutTexts finds what goes of the documents of a task, and has them copied without it.
-func cutTexts(t *task) (err error) {
-	repeated, err := t.shelved(0, 4, Repeated)
+func cutTexts(t *task) error {
+	cuts, err := newShelf(t.space, 8)
 	if err != nil {
 		return err
 	}
-	cuts, err := newShelf(t.space, 8)
-	if err == nil {
-		if err = findCuts(t, repeated, cuts); err == nil {
-			err = cuts.end(t.ctx)
-		}
-		if err == nil && !t.plan.Passages.FoundOnly {
-			err = keepWithout(t, cuts)
-		}
-		err = errors.Join(err, cuts.close())
+	if err = findCuts(t, cuts); err == nil {
+		err = cuts.end(t.ctx)
 	}
-	return errors.Join(err, repeated.close())
+	if err == nil && !t.plan.Passages.FoundOnly {
+		err = keepWithout(t, cuts)
+	}
+	return errors.Join(err, cuts.close())
 }
 
 // findCuts finds what goes of the documents for which there are repeated pieces.
-func findCuts(t *task, repeated, cuts *shelf) (err error) {
-	asked := ask(repeated)
+func findCuts(t *task, cuts *shelf) (err error) {
+	asked, err := t.asked(Repeated)
+	if err != nil {
+		return err
+	}
 	defer func() { err = errors.Join(err, asked.close()) }()
 	c := newTextCutter(t)
 	_, err = t.in.Documents(t.ctx, asked.has, func(d *Document) error {
@@ -240,12 +239,11 @@ func keepWithout(t *task, cuts *shelf) (err error) {
 
 // nameSources sends rows on to the tasks of their documents, with the name of the first document and the place there.
 func nameSources(t *task) (err error) {
-	rows, err := t.shelved(0, 4, Sources)
+	asked, err := t.asked(Sources)
 	if err != nil {
 		return err
 	}
-	asked := ask(rows)
-	defer func() { err = errors.Join(err, asked.close(), rows.close()) }()
+	defer func() { err = errors.Join(err, asked.close()) }()
 	send := func(position uint64, name []byte, place func(at uint64) (uint64, error)) error {
 		return asked.of(position, func(r row) error {
 			at, err := place(r.words[3])
@@ -276,13 +274,19 @@ func nameSources(t *task) (err error) {
 	return err
 }
 
-// askedRows are rows of a shelf by the positions of documents, which are asked for in ascending order.
+// askedRows are the rows of a stream by the positions of documents, which are asked for in ascending order.
 type askedRows struct {
 	shelf  *shelf
 	reader *extsort.Reader
 }
 
-func ask(s *shelf) *askedRows { return &askedRows{s, s.sorted.Reader()} }
+func (t *task) asked(s Stream) (*askedRows, error) {
+	shelf, err := t.shelved(0, 4, s)
+	if err != nil {
+		return nil, err
+	}
+	return &askedRows{shelf, shelf.sorted.Reader()}, nil
+}
 
 // has tells whether there are rows of a document.
 func (a *askedRows) has(position uint64) bool {
@@ -311,7 +315,7 @@ func (a *askedRows) close() error {
 	if _, left := a.reader.Peek(); left {
 		err = errParts
 	}
-	return errors.Join(err, a.reader.Err(), a.reader.Close())
+	return errors.Join(err, a.reader.Err(), a.reader.Close(), a.shelf.close())
 }
 
 // listFound makes the lines of the list of passages, in the order of the documents and of their places there.

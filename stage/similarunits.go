@@ -62,12 +62,11 @@ func findFirsts(t *task) error {
 
 // sendUnits sends the texts of pieces, in the order in which they stand in the documents.
 func sendUnits(t *task) (err error) {
-	rows, err := t.shelved(0, 4, Firsts)
+	asked, err := t.asked(Firsts)
 	if err != nil {
 		return err
 	}
-	asked := ask(rows)
-	defer func() { err = errors.Join(err, asked.close(), rows.close()) }()
+	defer func() { err = errors.Join(err, asked.close()) }()
 	cutter := pieces.NewCutter(cutOptions(t.plan.Passages))
 	_, err = t.in.Documents(t.ctx, asked.has, func(d *Document) error {
 		keys := map[uint64]bool{}
