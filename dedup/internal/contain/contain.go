@@ -146,13 +146,7 @@ func (o *Options) keys(ctx context.Context, filter *filter) (*extsort.Sorted, er
 
 // sizes returns the sizes of the sets of documents in pairs, and of hot ones: no others can have edges.
 func (o *Options) sizes(ctx context.Context, pairs, hot *extsort.Sorted) (*extsort.Sorted, error) {
-	docs := bitset.New[uint32](o.Graph.Docs)
-	err := pairs.Visit(func(e extsort.Entry) error {
-		p := graph.PairOf(e.Key)
-		docs.Add(p.A)
-		docs.Add(p.B)
-		return nil
-	})
+	docs, err := graph.Docs(pairs, o.Graph.Docs)
 	err = errors.Join(err, hot.Visit(func(e extsort.Entry) error {
 		docs.Add(uint32(e.Value))
 		return nil

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/components"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/scratch"
@@ -25,6 +26,17 @@ func (p Pair) Key() uint64 { return Key(p.A, p.B) }
 
 // PairOf returns the pair of a key.
 func PairOf(key uint64) Pair { return Pair{uint32(key >> 32), uint32(key)} }
+
+// Docs returns the documents of pairs, of n in all.
+func Docs(pairs *extsort.Sorted, n int) (bitset.Set[uint32], error) {
+	docs := bitset.New[uint32](n)
+	return docs, pairs.Visit(func(e extsort.Entry) error {
+		p := PairOf(e.Key)
+		docs.Add(p.A)
+		docs.Add(p.B)
+		return nil
+	})
+}
 
 // Bits returns the number of bits of the numbers of n documents.
 func Bits(n int) int {

@@ -79,13 +79,7 @@ func (s *Store) Prepare(ctx context.Context, pairs *extsort.Sorted) error {
 	if !slices.Contains(s.inPlace, false) {
 		return nil
 	}
-	wanted := bitset.New[uint32](s.Table.Docs)
-	err := pairs.Visit(func(e extsort.Entry) error {
-		p := graph.PairOf(e.Key)
-		wanted.Add(p.A)
-		wanted.Add(p.B)
-		return nil
-	})
+	wanted, err := graph.Docs(pairs, s.Table.Docs)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/alike-dev/alike/dedup/internal/graph"
-	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/extsort"
 )
 
@@ -43,13 +42,7 @@ const madeChunk = 64
 
 // makeSets makes the sets of all documents in pairs.
 func (v *Options) makeSets(ctx context.Context, pairs *extsort.Sorted) error {
-	wanted := bitset.New[uint32](v.Records.Table.Docs)
-	err := pairs.Visit(func(e extsort.Entry) error {
-		p := graph.PairOf(e.Key)
-		wanted.Add(p.A)
-		wanted.Add(p.B)
-		return nil
-	})
+	wanted, err := graph.Docs(pairs, v.Records.Table.Docs)
 	if err == nil {
 		err = v.Records.PrepareSets(ctx, wanted)
 	}
