@@ -40,11 +40,11 @@ type LargestEntity struct {
 	Probability float64 `json:"probability"`
 }
 
-// FindEntities finds the records of any number of tables that are one thing, within tables too. Columns meet by name. In
-// the tables of unique each thing is at most once: their records are neither linked nor in one entity with each other.
-// config says how records are compared and decided; its Left, Right, Match, Sources, Work and Clusters are not used, and
-// LeftID is the column of the ids in the tables that have it. The tables are written as one into a temporary file, which
-// takes about as much disk as they do as CSV.
+// FindEntities finds the records of any number of tables that are one thing, within tables too. Columns meet by name, else by
+// the words they hold. In the tables of unique each thing is at most once: their records are neither linked nor in one entity
+// with each other. config says how records are compared and decided; its Left, Right, Match, Sources, Work and Clusters are
+// not used, and LeftID is the column of the ids in the tables that have it. The tables are written as one into a temporary
+// file, which takes about as much disk as they do as CSV.
 func FindEntities(ctx context.Context, tables, unique []string, config JoinConfig) (_ *Entities, err error) {
 	folder, err := os.MkdirTemp("", "alike-entities-")
 	if err != nil {
@@ -80,6 +80,7 @@ func FindEntities(ctx context.Context, tables, unique []string, config JoinConfi
 		return nil, err
 	}
 	r.Skipped += skips
+	r.Notes = append(all.Notes, r.Notes...)
 	return entitiesOf(r, all), r.Finish()
 }
 

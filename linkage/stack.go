@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"sort"
@@ -12,13 +13,15 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/linkage/internal/columns"
 )
 
 // Stacked describes several tables that were written as one by Stack.Write.
 type Stacked struct {
-	ID     string // column of the ids of the one table: the name of a record's table, a colon, and its id there
-	Table  string // column that names the table of a record
-	Unique string // column that names it if the table has each thing once, and is empty otherwise
+	ID     string   // column of the ids of the one table: the name of a record's table, a colon, and its id there
+	Table  string   // column that names the table of a record
+	Unique string   // column that names it if the table has each thing once, and is empty otherwise
+	Notes  []string // which columns of other names hold the same
 	tables []stackedTable
 }
 
@@ -38,7 +41,8 @@ type Stack struct {
 }
 
 // Write writes the tables as the files of one table: create returns the CSV file for the records of the table with this
-// number. Columns meet by name, and what a table lacks is empty. Ids are not compared, so their columns are left out.
+// number. Columns meet by name, else by the words they hold, and what a table lacks is empty. Ids are not compared, so their
+// columns are left out.
 // Records without an id are named by their numbers.
 func (s *Stack) Write(ctx context.Context, create func(table int) (io.WriteCloser, error)) (*Stacked, error) {
 	for _, name := range s.Unique {
@@ -47,7 +51,9 @@ func (s *Stack) Write(ctx context.Context, create func(table int) (io.WriteClose
 		}
 	}
 	var sources []*source
-	var columns, apart []string // apart: all columns, ids too, from which the added ones must differ
+	var meeting columns.Meeting
+	var notes, apart []string                 // apart: all columns, ids too, from which the added ones must differ
+	called := make([][]string, len(s.Tables)) // of each table, the names of its columns in the one table
 	for i, name := range s.Tables {
 		if slices.Contains(s.Tables[:i], name) {
 			return nil, setting.Errorf("%s is named twice: its records would be doubles of themselves", fault.Shown(name))
@@ -57,7 +63,16 @@ func (s *Stack) Write(ctx context.Context, create func(table int) (io.WriteClose
 			return nil, err
 		}
 		sources, apart = append(sources, of), withAll(apart, of.columns, nil)
-		columns = withAll(columns, slices.DeleteFunc(slices.Clone(of.columns), func(c string) bool { return c == of.id }), nil)
+		rows, _, err := of.sample(ctx, sampleRows)
+		if err != nil {
+			return nil, err
+		}
+		called[i] = meeting.Add(&columns.Sample{Names: of.columns, ID: of.id, Rows: rows})
+		for c, now := range called[i] {
+			if before := of.columns[c]; now != "" && now != before {
+				notes = append(notes, fmt.Sprintf("%s: column %s is compared as %s", fault.Shown(name), fault.Shown(before), fault.Shown(now)))
+			}
+		}
 	}
 	if s.ID != "" && s.ID != corpus.NoID && !slices.Contains(apart, s.ID) {
 		return nil, setting.Errorf("no table has a column %q for the ids (%s)", s.ID, setting.IDField)
@@ -69,8 +84,8 @@ func (s *Stack) Write(ctx context.Context, create func(table int) (io.WriteClose
 		apart = append(apart, name)
 		return name
 	}
-	all := &Stacked{ID: added("record"), Table: added("table"), Unique: added("unique")}
-	header := slices.Concat([]string{all.ID, all.Table, all.Unique}, columns)
+	all := &Stacked{ID: added("record"), Table: added("table"), Unique: added("unique"), Notes: notes}
+	header := slices.Concat([]string{all.ID, all.Table, all.Unique}, meeting.Names())
 	records := 0
 	for i, name := range s.Tables {
 		unique := ""
@@ -85,7 +100,7 @@ func (s *Stack) Write(ctx context.Context, create func(table int) (io.WriteClose
 		err = w.Write(header)
 		if err == nil {
 			var n int
-			n, err = s.write(ctx, w, sources[i], columns, name, unique)
+			n, err = s.write(ctx, w, sources[i], places(meeting.Names(), called[i]), name, unique)
 			records += n
 		}
 		w.Flush()
@@ -98,7 +113,7 @@ func (s *Stack) Write(ctx context.Context, create func(table int) (io.WriteClose
 }
 
 // Columns returns the columns of a table in their order, and the one of the ids, as Write takes them.
-func (s *Stack) Columns(ctx context.Context, name string) (columns []string, id string, err error) {
+func (s *Stack) Columns(ctx context.Context, name string) (names []string, id string, err error) {
 	of, err := s.open(ctx, name)
 	if err != nil {
 		return nil, "", err
@@ -115,15 +130,18 @@ func (s *Stack) open(ctx context.Context, name string) (*source, error) {
 	return of, err
 }
 
-// write writes the records of a table, and returns their number.
-func (s *Stack) write(ctx context.Context, w *csv.Writer, of *source, columns []string, name, unique string) (records int, err error) {
-	at := make([]int, len(columns)) // of each column, its place in the table; −1: it lacks it
-	for i, column := range columns {
-		if at[i] = slices.Index(of.columns, column); column == of.id {
-			at[i] = -1
-		}
+// places returns, of each column of the one table, its place in a table whose columns are called so; −1: it lacks it.
+func places(names, called []string) []int {
+	at := make([]int, len(names))
+	for i, name := range names {
+		at[i] = slices.Index(called, name)
 	}
-	row := make([]string, 3+len(columns))
+	return at
+}
+
+// write writes the records of a table, and returns their number. at has the place of each column in it.
+func (s *Stack) write(ctx context.Context, w *csv.Writer, of *source, at []int, name, unique string) (records int, err error) {
+	row := make([]string, 3+len(at))
 	row[1], row[2] = name, unique
 	for _, file := range of.files {
 		err := of.eachWithProblems(ctx, file, s.Skipped, func(r *corpus.Record) error {

@@ -56,3 +56,27 @@ func TestTablesAreStackedByTheNamesOfTheirColumns(t *testing.T) {
 		}
 	}
 }
+
+func TestColumnsOfOtherNamesMeetByWhatTheyHold(t *testing.T) {
+	a := write(t, "a.csv", "id,name,town\n1,anna,ulm\n2,bob,bonn\n")
+	b := write(t, "b.csv", "key,place,who,town\nanna,bonn,anna,\nbob,ulm,bob,\n")
+	c := write(t, "c.csv", "id,person\n5,anna\n6,carl\n")
+	var out bytes.Buffer
+	s := &Stack{Tables: []string{a, b, c}, Corpus: corpus.Options{}}
+	all, err := s.Write(t.Context(), func(int) (io.WriteCloser, error) { return closing{&out}, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if header, _, _ := strings.Cut(out.String(), "\n"); header != "record,table,unique,name,town,place" {
+		t.Errorf("columns %s", header)
+	}
+	// The ids of b hold the words of names, and take no part.
+	for _, row := range []string{b + ":anna," + b + ",,anna,,bonn\n", c + ":5," + c + ",,anna,,\n"} {
+		if !strings.Contains(out.String(), row) {
+			t.Errorf("%q is not among\n%s", row, out.String())
+		}
+	}
+	if want := []string{b + ": column who is compared as name", c + ": column person is compared as name"}; !slices.Equal(all.Notes, want) {
+		t.Errorf("notes %q, want %q", all.Notes, want)
+	}
+}

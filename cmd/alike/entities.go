@@ -21,9 +21,10 @@ import (
 const entitiesHelp = `Find the records of any number of tables that are one thing: one person, product or
 place. Records of one table may be one thing too, unless --unique names the table.
 
-Columns meet by name; what a table lacks is a missing value. Records are compared and
-grouped as alike dedup --records does: the records of an entity hold together by all that
-is known of their pairs, and not because a chain connects them.
+Columns meet by name, else by the words they hold, which is told; what a table lacks is a
+missing value. Records are compared and grouped as alike dedup --records does: the records
+of an entity hold together by all that is known of their pairs, and not because a chain
+connects them.
 
 The output is CSV: table,id,entity,probability, a line for each record, in the order of the
 tables. An entity is named by its least record, by table and id, whatever the order of
