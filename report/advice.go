@@ -3,31 +3,24 @@ package report
 import (
 	_ "embed"
 	"fmt"
-	"html/template"
 	"io"
 	"math"
 	"strings"
-	"sync"
 
 	"github.com/dustin/go-humanize"
+	g "maragu.dev/gomponents"
 
 	"github.com/alike-dev/alike/advise"
 	"github.com/alike-dev/alike/text"
 )
 
-//go:embed advice.html
-var adviceHTML string
-
-var advicePage = sync.OnceValue(func() *template.Template {
-	f := still()
-	f["pairs"], f["style"] = pairCount, plotted
-	return parsed("advice", f, adviceHTML)
-})
-
 // advicePairs is how many pairs of each part of the histogram can be opened.
 const advicePairs = 2
 
-// advice is the data of the page of an advice.
+//go:embed advice.css
+var adviceStyle string
+
+// advice is the page of an advice.
 type advice struct {
 	*advise.Advice
 	Flags, Mark    string
@@ -57,7 +50,8 @@ func Advice(w io.Writer, a *advise.Advice, flags string) error {
 			return err
 		}
 	}
-	return advicePage().Execute(w, &p)
+	page := document{title: "which recipe finds the copies", style: plotStyle + adviceStyle, body: g.Group{p.head(), p.rows(), p.distribution()}}
+	return page.write(w)
 }
 
 func (p *advice) draw(d *advise.Distribution) error {
@@ -94,6 +88,68 @@ func (p *advice) draw(d *advise.Distribution) error {
 		p.Candidate = curve(d.Candidate)
 	}
 	return nil
+}
+
+func (p *advice) head() g.Node {
+	return g.Group{
+		el("h1", say(p.Chosen.String())),
+		el("p", sayf("Chosen: %s.", p.Reason)),
+		el("p", el("code", say(p.Flags))),
+		note(sayf("%s documents; a sample of %d texts, with %d pairs that are surely copies and %d that may be.",
+			pairCount(p.Whole), p.Documents, p.Advice.Copies, p.Doubtful)),
+	}
+}
+
+func (p *advice) rows() g.Node {
+	if len(p.Rows) == 0 {
+		return nil
+	}
+	return g.Group{
+		el("h2", say("Recipes")),
+		wide("recipes", heads("recipe", "#pairs", "#wrong", "#from … to", "#found", "#F1", "#seconds"), g.Map(p.Rows, func(r advise.Row) g.Node {
+			f1 := fmt.Sprintf("%.3f", r.F1)
+			if r.F1To > 0 {
+				f1 += fmt.Sprintf(" (%.2f–%.2f)", r.F1From, r.F1To)
+			}
+			return el("tr", g.If(r.Recipe == p.Chosen, class("chosen")), el("td", say(r.Recipe.String())), number(pairCount(r.Pairs)),
+				number(fmt.Sprintf("%.3f", r.Wrong)), number(fmt.Sprintf("%.3f … %.3f", r.WrongFrom, r.WrongTo)),
+				number(fmt.Sprintf("%.3f", r.Found)), number(f1), number(fmt.Sprintf("%.3g", r.Seconds)))
+		})),
+		note(say("Expected for all documents: pairs of distinct texts, the share of them that are no copies, the share of all copies that are found, " +
+			"seconds of one core. The last row is the default.")),
+	}
+}
+
+// distribution shows how alike pairs are, and pairs of each similarity.
+func (p *advice) distribution() g.Node {
+	if len(p.Others) == 0 {
+		return nil
+	}
+	mark := upright(p.Mark)
+	candidate := note(say("All pairs from the threshold on are found."))
+	if p.Candidate != "" {
+		candidate = el("figure", el("figcaption", say("Probability of becoming a candidate, by similarity")),
+			plot("img", "probability of becoming a candidate", mark, polyline(p.Candidate)))
+	}
+	return g.Group{
+		el("h2", say("How alike")),
+		el("div", class("plots"),
+			el("figure", class("large"),
+				el("figcaption", say("Pairs by their similarity, as the logarithm of their number: copies, above them in grey others that share something. "+
+					"The curve is what chance gives, the broken line the threshold. A bar leads to pairs of its similarity.")),
+				plot("group", "histogram of similarities", rectangles(p.Others, class("others")), rectangles(p.Copies), mark,
+					g.If(p.Chance != "", polyline(p.Chance))),
+				axis(unit...)),
+			candidate),
+		el("h2", say("Pairs")),
+		el("p", say("Some of each similarity. What the other text does not have is marked.")),
+		g.Map(p.Parts, func(part advicePart) g.Node {
+			return el("section", attr("id", part.ID), el("h3", say(part.Title)), g.Map(part.Pairs, func(x advicePair) g.Node {
+				return el("details", el("summary", sayf("%.3f ", x.Similarity), isolated(x.A), say(", "), isolated(x.B), say(" "), soft(sayf("cover %.2f", x.Cover))),
+					beside(x.PartsA, x.PartsB))
+			}))
+		}),
+	}
 }
 
 // logBar is a bar of a histogram of advise.Bins parts.

@@ -2,13 +2,9 @@ package report
 
 import (
 	"cmp"
-	_ "embed"
 	"fmt"
-	"html/template"
-	"io"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/dustin/go-humanize"
 
@@ -17,109 +13,11 @@ import (
 	"github.com/alike-dev/alike/text"
 )
 
-//go:embed dedup.html
-var dedupHTML string
-
-// dedupJS is the only script that the page may run: its policy names the script's hash.
-//
-//go:embed dedup.js
-var dedupJS string
-
-var dedupPage = sync.OnceValue(func() *template.Template {
-	return parsed("dedup", scripted(dedupJS), dedupHTML)
-})
-
-// removal is the data of the page of a removal.
-type removal struct {
-	*dedup.Report
-	Decided  string
-	Bars     []bar // of similarities
-	Sizes    []sizeRow
-	Curve    string // points of a polyline in a square of 100 by 100; "": none
-	Mark     string // position of the threshold across that square
-	Examples []example
-	Suspects []suspect
-	Counts   string // of removed documents by similarity, with spaces between them
-	LeastBin int    // the first of these that is not 0
-	Most     int64  // the largest of them
-
-	Documents int64 // kept and removed
-
-	Common     common
-	Matrices   []matrix
-	Counted    *dedup.Within       // nil: documents were not counted by a field
-	Values     []dedup.ValueCounts // of that field, those with the most removed
-	MoreValues bool
-}
-
 // bar is a bar of a histogram, in a square of 100 by 100.
 type bar struct {
 	X, Y, Width, Height string
 	Title               string
 	Link                string // address of what it stands for; "": none
-}
-
-type sizeRow struct {
-	Of       string
-	Clusters int64
-	Percent  string // of the most frequent size
-}
-
-// example is two texts that are shown side by side.
-type example struct {
-	dedup.ReportExample
-	RemovedParts, KeptParts []part
-}
-
-// suspect is a cluster that opens.
-type suspect struct {
-	dedup.ReportSuspect
-	Shown example // of Least
-	More  int     // members
-}
-
-// mostValues is how many values of a field are shown.
-const mostValues = 50
-
-// Dedup writes a page that shows what was removed and why: counts, similarities, cluster sizes, and
-// removed texts next to the kept ones, with the parts marked that only one of them has. It can be
-// dedup.Config.Report. O(report), whose size does not grow with the corpus.
-func Dedup(w io.Writer, r *dedup.Report) error {
-	p := removal{Report: r, Decided: decided(&r.Summary), Bars: bars(r), Sizes: sizeRows(r.Overview.Sizes)}
-	p.Counts = strings.Trim(fmt.Sprint(r.Similarities), "[]")
-	p.Most, p.Documents = slices.Max(r.Similarities[:]), r.Summary.Kept+r.Summary.Removed
-	p.LeastBin = max(0, slices.IndexFunc(r.Similarities[:], func(n int64) bool { return n > 0 }))
-	if len(r.Recall) > 0 {
-		p.Curve, p.Mark = curve(r.Recall), fmt.Sprintf("%.1f", 100*r.Summary.Threshold)
-	}
-	tokenizer, err := text.New(text.Options{})
-	if err != nil {
-		return err
-	}
-	compare := func(e dedup.ReportExample) example {
-		x := example{ReportExample: e}
-		if e.RemovedText != nil && e.KeptText != nil {
-			x.RemovedParts, x.KeptParts = differences(tokenizer, e.RemovedText, e.KeptText)
-		}
-		return x
-	}
-	for _, e := range r.Examples {
-		p.Examples = append(p.Examples, compare(e))
-	}
-	p.Common = newCommon("kept documents, drawn at random", r.Sampled, r.Repeated)
-	for i := range r.Across {
-		p.Matrices = append(p.Matrices, across(&r.Across[i]))
-	}
-	if w := r.Summary.Counted(); w != nil {
-		p.Counted = w
-		p.Values = w.ByRemoved()
-		p.Values = p.Values[:min(len(p.Values), mostValues)]
-		p.MoreValues = len(p.Values) < len(w.Values) || w.Others != nil
-	}
-	for _, c := range r.Suspicious {
-		p.Suspects = append(p.Suspects, suspect{c, compare(c.Least), c.Size - len(c.Members)})
-	}
-	return dedupPage().Execute(w, &p)
 }
 
 // across is the table of removed documents by groups, without rows and columns in which there are none.
@@ -182,9 +80,6 @@ func decided(s *dedup.Summary) string {
 	return fmt.Sprintf("%s; at the threshold %.2f %% of the pairs are found.", how, 100*s.ExpectedRecall)
 }
 
-// bars returns the histogram of removed documents by similarity.
-func bars(r *dedup.Report) []bar { return histogram(r.Similarities[:]) }
-
 // histogram returns the bars of counts for equal parts of 0 to 1, without those of 0.
 func histogram(counts []int64) []bar {
 	from := func(part int) string { return fmt.Sprintf("%.2f", float64(part)/float64(len(counts))) }
@@ -219,18 +114,6 @@ func curve(recall []float64) string {
 		fmt.Fprintf(&points, "%.1f,%.1f ", 100*float64(i)/float64(len(recall)-1), 100*(1-p))
 	}
 	return strings.TrimSpace(points.String())
-}
-
-func sizeRows(sizes []dedup.ReportSizes) (rows []sizeRow) {
-	most := int64(1)
-	for _, s := range sizes {
-		most = max(most, s.Clusters)
-	}
-	for _, s := range sizes {
-		of := fmt.Sprintf("%s to %s", humanize.Comma(int64(s.Least)), humanize.Comma(int64(s.Most)))
-		rows = append(rows, sizeRow{of, s.Clusters, fmt.Sprintf("%.1f%%", max(0.5, 100*float64(s.Clusters)/float64(most)))})
-	}
-	return rows
 }
 
 // part is a piece of a text.

@@ -2,50 +2,28 @@ package report
 
 import (
 	_ "embed"
+	"encoding/json"
 	"fmt"
-	"html/template"
 	"io"
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf8"
+
+	"github.com/dustin/go-humanize"
+	g "maragu.dev/gomponents"
 
 	"github.com/alike-dev/alike/passage"
 	"github.com/alike-dev/alike/text"
 )
 
-//go:embed found.html
-var foundHTML string
-
 //go:embed found.js
 var foundJS string
 
-// plotStyle is the style of plots, of the pages that have some.
-//
-//go:embed plots.css
-var plotStyle string
-
-var foundPage = sync.OnceValue(func() *template.Template {
-	return parsed("found", scripted(foundJS), foundHTML)
-})
-
-// foundData is the data of the template.
-type foundData struct {
-	FoundOf
-	Pairs, Documents, Clusters, Largest int64 // listed
-	Bars                                []bar
-	Most                                int64 // the highest bar
-	Axis                                []string
-	Start                               int // part of the scale with the least value that is listed
-	Parts                               int
-	Data                                foundScript
-	Shown                               []shownCluster
-	Sampled, Considered                 bool // not all pairs are shown; some were not listed
-	Common                              common
-	Matrices                            []matrix
-}
+//go:embed found.css
+var foundStyle string
 
 // foundScript is the data of the script.
 type foundScript struct {
@@ -72,76 +50,107 @@ type foundRow struct {
 	Row   string  `json:"row,omitempty"` // of a list of verdicts, without the verdict; "": a name is too long, or not UTF-8
 }
 
-type shownCluster struct {
-	*foundCluster
-	Members        []shownMember
-	More           int
-	A, B           string
-	PartsA, PartsB []part
-}
-
-type shownMember struct{ Name, Group string }
-
-// matrix counts pairs, or removed documents, by the groups of their documents.
-type matrix struct {
-	What, Of  string
-	Left, Top []string
-	Counts    [][]int64
-}
-
 // Write writes the page. O(pairs + documents).
 func (f *Found) Write(w io.Writer) error {
-	data, err := f.data()
+	script, counts, err := f.forScript()
 	if err != nil {
 		return err
 	}
-	return foundPage().Execute(w, data)
+	data, err := json.Marshal(script)
+	if err != nil {
+		return err
+	}
+	clusters, err := f.clusters()
+	if err != nil {
+		return err
+	}
+	often, sampled, err := f.common()
+	if err != nil {
+		return err
+	}
+	page := document{title: "pairs that were found", style: plotStyle + foundStyle, script: foundJS, data: string(data), body: g.Group{
+		el("main", f.head(), f.thresholds(script, counts), clusters, common("documents, one of a cluster", sampled, often), f.matrices()),
+	}}
+	return page.write(w)
 }
 
-func (f *Found) data() (*foundData, error) {
-	d := &foundData{FoundOf: f.of, Pairs: int64(f.kept), Clusters: int64(len(f.all)), Parts: f.scale.n - 1, Sampled: len(f.sample) < len(f.pairs), Considered: f.kept < len(f.pairs)}
-	counts := make([]int64, f.scale.n)
-	d.Start = f.scale.n - 1
+// forScript returns the data of the script, and the number of pairs in each part of the scale.
+func (f *Found) forScript() (data *foundScript, counts []int64, err error) {
+	counts = make([]int64, f.scale.n)
 	for _, p := range f.pairs {
-		at := f.scale.part(p.value)
-		counts[at]++
-		if p.listed {
-			d.Start = min(d.Start, at)
-		}
-	}
-	d.Most = slices.Max(counts)
-	for _, c := range f.all {
-		d.Documents += int64(c.Size)
-		d.Largest = max(d.Largest, int64(c.Size))
-	}
-	decimals := max(0, int(math.Ceil(-math.Log10(f.scale.step)-1e-9)))
-	at := func(part int) string {
-		return fmt.Sprintf("%.*f", decimals, float64(f.scale.first+part)*f.scale.step)
-	}
-	d.Bars = barsOf(counts, at, func(n int64) float64 { return math.Log1p(float64(n)) })
-	for i := range 5 {
-		d.Axis = append(d.Axis, at(i*(f.scale.n-1)/4))
+		counts[f.scale.part(p.value)]++
 	}
 	header, err := csvRow(f.of.Header...)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	d.Data = foundScript{f.scale.first, f.scale.step, decimals, f.levels.Pairs, f.levels.Clusters, f.levels.Documents, f.levels.Largest, string(header), nil, f.of.Of, f.of.Two}
-	if d.Data.Rows, err = f.rows(); err != nil {
-		return nil, err
+	rows, err := f.rows()
+	if err != nil {
+		return nil, nil, err
 	}
-	if d.Shown, err = f.showClusters(); err != nil {
-		return nil, err
+	decimals := max(0, int(math.Ceil(-math.Log10(f.scale.step)-1e-9)))
+	return &foundScript{
+		f.scale.first, f.scale.step, decimals, f.levels.Pairs, f.levels.Clusters, f.levels.Documents, f.levels.Largest, string(header), rows, f.of.Of, f.of.Two,
+	}, counts, nil
+}
+
+func (f *Found) head() g.Node {
+	documents, largest := 0, 0
+	for _, c := range f.all {
+		documents, largest = documents+c.Size, max(largest, c.Size)
 	}
-	if d.Common, err = f.common(); err != nil {
-		return nil, err
+	pairs, clusters := int64(f.kept), int64(len(f.all))
+	rule := fmt.Sprintf("%s They connect %s %s to %s %s", f.of.Decided, humanize.Comma(int64(documents)), f.of.Of, humanize.Comma(clusters),
+		some(clusters, "cluster", "clusters"))
+	if clusters > 0 {
+		rule += ", the largest of " + humanize.Comma(int64(largest))
 	}
-	for by, of := range []string{"source", f.of.By} {
-		if len(f.groups[by].names) > 1 {
-			d.Matrices = append(d.Matrices, f.matrix(by, of))
+	return g.Group{el("h1", sayf("%s %s %s", humanize.Comma(pairs), some(pairs, "pair", "pairs"), f.of.Title)), el("p", say(rule+"."))}
+}
+
+// thresholds shows what another threshold would list, and pairs around it.
+func (f *Found) thresholds(data *foundScript, counts []int64) g.Node {
+	at := func(part int) string {
+		return fmt.Sprintf("%.*f", data.Decimals, float64(f.scale.first+part)*f.scale.step)
+	}
+	bars := barsOf(counts, at, func(n int64) float64 { return math.Log1p(float64(n)) })
+	if len(bars) == 0 {
+		return nil
+	}
+	start := f.scale.n - 1 // the part with the least value that is listed
+	for _, p := range f.pairs {
+		if p.listed {
+			start = min(start, f.scale.part(p.value))
 		}
 	}
-	return d, nil
+	var marks []string
+	for i := range 5 {
+		marks = append(marks, at(i*(f.scale.n-1)/4))
+	}
+	below, from := "Pairs below the threshold of the run are not known.", "From all pairs."
+	if f.kept < len(f.pairs) {
+		below = "Pairs that the run considered, and did not list, are counted too."
+	}
+	if len(f.sample) < len(f.pairs) {
+		from = fmt.Sprintf("From a sample of the pairs, as many of each step of %s as there is room for; the list itself has all.", f.of.Value)
+	}
+	return g.Group{
+		el("h2", say("Another threshold")),
+		el("div", class("plots"),
+			el("figure",
+				el("figcaption", sayf("Pairs by %s; the highest bar is %s, and heights are logarithms", f.of.Value, humanize.Comma(slices.Max(counts)))),
+				plot("img", "histogram of pairs by "+f.of.Value, rectangles(bars)), axis(marks...)),
+			el("figure",
+				el("figcaption", el("label", attr("for", "least"), sayf("With a least %s of:", f.of.Value))),
+				el("input", attr("type", "range"), attr("id", "least"), attr("min", "0"), attr("max", strconv.Itoa(f.scale.n-1)), attr("value", strconv.Itoa(start))),
+				el("p", el("output", attr("id", "says"), attr("for", "least"))),
+				note(sayf("Counted from all pairs, in steps of %v. %s", data.Step, below)),
+				el("noscript", class("soft"), say("The counts need JavaScript; the histogram has them too.")))),
+		el("h2", say("Pairs around it")),
+		note(say(from + " Verdicts are kept by the browser, and are saved as a table that serves as truth.")),
+		el("div", class("wide"), el("table", attr("id", "pairs"), el("thead", heads(f.of.Value, "a", "b", "same?")), el("tbody", attr("id", "rows")))),
+		el("p", el("button", attr("type", "button"), attr("id", "save"), attr("disabled"), say("Save verdicts")), say(" "), el("span", attr("id", "judged"), class("soft"))),
+	}
 }
 
 func (f *Found) rows() (rows []foundRow, err error) {
@@ -178,29 +187,60 @@ func cut(s string, most int) string {
 	return strings.ToValidUTF8(s, "\uFFFD")
 }
 
-func (f *Found) showClusters() (all []shownCluster, err error) {
+// clusters shows those that are shown.
+func (f *Found) clusters() (g.Node, error) {
+	if len(f.shown) == 0 {
+		return nil, nil
+	}
 	tokenizer, err := text.New(text.Options{})
 	if err != nil {
 		return nil, err
 	}
+	order := fmt.Sprintf("First come clusters with the most pairs of members that were not found themselves, so that only others connect them; "+
+		"then those that fall apart at the lowest %s. What the other text does not have is marked.", f.of.Value)
+	if len(f.shown) < len(f.all) {
+		order += fmt.Sprintf(" %d of %s are shown.", len(f.shown), humanize.Comma(int64(len(f.all))))
+	}
+	all := g.Group{el("h2", say("Clusters, the most suspicious first")), el("p", say(order))}
 	for _, c := range f.shown {
-		s := shownCluster{foundCluster: c, More: c.Size - len(c.members), A: cut(f.docs[c.weakest.a].name, shownName), B: cut(f.docs[c.weakest.b].name, shownName)}
-		for _, doc := range c.members {
-			s.Members = append(s.Members, shownMember{cut(f.docs[doc].name, shownName), f.groupOf(doc)})
-		}
-		if a, b := f.texts[c.weakest.a], f.texts[c.weakest.b]; a != nil && b != nil {
-			s.PartsA, s.PartsB = differences(tokenizer, a, b)
-		}
-		all = append(all, s)
+		all = append(all, f.cluster(c, tokenizer))
 	}
 	return all, nil
 }
 
+func (f *Found) cluster(c *foundCluster, tokenizer *text.Tokenizer) g.Node {
+	title := fmt.Sprintf("%d %s, %d %s", c.Size, f.of.Of, c.Pairs, some(c.Pairs, "pair", "pairs"))
+	if c.Apart > 0 {
+		title += fmt.Sprintf(", %d not found", c.Apart)
+	}
+	title += fmt.Sprintf("; the weakest link %.6f", c.Weakest)
+	if c.Size > 2 {
+		title += fmt.Sprintf(" connects %d and %d", c.Parts[0], c.Parts[1])
+	}
+	members := g.Map(c.members, func(doc uint32) g.Node {
+		member := g.Group{isolated(cut(f.docs[doc].name, shownName))}
+		if group := f.groupOf(doc); group != "" {
+			member = append(member, say(" "), soft(isolated(group)))
+		}
+		return el("li", member)
+	})
+	if more := c.Size - len(c.members); more > 0 {
+		members = append(members, el("li", class("soft"), sayf("and %d others", more)))
+	}
+	texts := note(say("The texts are not shown: they could not be read again."))
+	if a, b := f.texts[c.weakest.a], f.texts[c.weakest.b]; a != nil && b != nil {
+		texts = beside(differences(tokenizer, a, b))
+	}
+	return el("details", class("cluster"),
+		el("summary", say(title+": "), isolated(cut(f.docs[c.weakest.a].name, shownName)), say(", "), isolated(cut(f.docs[c.weakest.b].name, shownName))),
+		el("ul", class("members"), members), texts)
+}
+
 // common finds what the sampled documents of clusters apart have in common.
-func (f *Found) common() (common, error) {
+func (f *Found) common() (often []passage.Repeated, sampled int, err error) {
 	words, err := text.New(text.Options{})
 	if err != nil {
-		return common{}, err
+		return nil, 0, err
 	}
 	var texts [][]byte
 	for _, doc := range slices.Sorted(maps.Keys(f.apart)) {
@@ -208,7 +248,7 @@ func (f *Found) common() (common, error) {
 			texts = append(texts, f.apart[doc])
 		}
 	}
-	return newCommon("documents, one of a cluster", len(texts), passage.Common(words, texts, passage.Often(len(texts)), mostCommon)), nil
+	return passage.Common(words, texts, passage.Often(len(texts)), mostCommon), len(texts), nil
 }
 
 // groupOf names the groups that a document is in, as far as there are several.
@@ -220,6 +260,17 @@ func (f *Found) groupOf(doc uint32) string {
 		}
 	}
 	return strings.Join(of, " · ")
+}
+
+func (f *Found) matrices() g.Node {
+	var all g.Group
+	for by, of := range []string{"source", f.of.By} {
+		if len(f.groups[by].names) > 1 {
+			m := f.matrix(by, of)
+			all = append(all, el("h2", say("Pairs by "), isolated(of)), m.table())
+		}
+	}
+	return all
 }
 
 // matrix counts listed pairs by the groups of A and B. Where both are of one collection, the order says nothing.

@@ -8,29 +8,26 @@ import (
 	"cmp"
 	_ "embed"
 	"encoding/csv"
+	"encoding/json"
 	"fmt"
-	"html/template"
 	"io"
 	"math"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
+
+	g "maragu.dev/gomponents"
 
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/linkage"
 )
 
-//go:embed pairs.html
-var pairsHTML string
-
-//go:embed pairs.js
-var pairsJS string
-
-// pairsPage is parsed when a page is written: most runs of a program write none.
-var pairsPage = sync.OnceValue(func() *template.Template {
-	return parsed("pairs", scripted(pairsJS), pairsHTML)
-})
+var (
+	//go:embed pairs.js
+	pairsJS string
+	//go:embed pairs.css
+	pairsStyle string
+)
 
 // Limits of what is shown of a pair, so that a page stays small whatever the tables hold.
 const (
@@ -101,7 +98,34 @@ func Pairs(w io.Writer, r *linkage.Result, tables, header []string) error {
 		p.Pairs = append(p.Pairs, shown)
 	}
 	p.Key = fmt.Sprintf("%016x", key)
-	return pairsPage().Execute(w, p)
+	data, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	page := document{title: "why pairs are links, or not", style: pairsStyle, script: pairsJS, data: string(data), body: pairsBody()}
+	return page.write(w)
+}
+
+// pairsBody is what the script fills.
+func pairsBody() g.Group {
+	option := func(value, says string) g.Node { return el("option", attr("value", value), say(says)) }
+	probability := func(id, value string) g.Node {
+		return el("input", attr("id", id), attr("type", "number"), attr("min", "0"), attr("max", "1"), attr("step", "0.01"), attr("value", value))
+	}
+	return g.Group{
+		el("header", el("h1", attr("id", "title")), say(" "), soft(say("written by alike")), el("p", attr("id", "about"))),
+		el("nav",
+			el("form", attr("id", "filter"),
+				el("label", say("Show "), el("select", attr("id", "kind"), option("", "all pairs"), option("link", "links"), option("other", "no links"),
+					option("open", "without a verdict"), option("against", "verdict against the decision"))),
+				el("label", say("Probability "), probability("least", "0"), say(" to "), probability("most", "1")),
+				el("label", say("Order "), el("select", attr("id", "order"), option("unsure", "least sure first"), option("high", "most probable first"),
+					option("low", "least probable first"))),
+				el("span", attr("id", "count"), class("soft")),
+				el("button", attr("type", "button"), attr("id", "save"), say("Save labels"))),
+			el("ul", attr("id", "list"), attr("role", "listbox"), attr("tabindex", "0"), attr("aria-label", "pairs"))),
+		el("main", attr("id", "pair"), attr("aria-live", "polite")),
+	}
 }
 
 func explained(e *linkage.Explained) (p pair, err error) {

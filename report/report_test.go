@@ -95,7 +95,7 @@ func TestThePageAsksForNothing(t *testing.T) {
 			t.Errorf("the page has %q", forbidden)
 		}
 	}
-	if !strings.Contains(html, `http-equiv="Content-Security-Policy" content="default-src 'none';`) {
+	if !strings.Contains(html, `http-equiv="Content-Security-Policy" content="default-src &#39;none&#39;;`) {
 		t.Error("the page does not forbid requests")
 	}
 	if p := data(t, html); p.Pairs == nil {

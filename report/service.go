@@ -2,42 +2,24 @@ package report
 
 import (
 	_ "embed"
-	"fmt"
-	"html/template"
-	"io"
+	"html"
 	"slices"
 	"strings"
-	"sync"
-
-	"github.com/dustin/go-humanize"
 
 	"github.com/alike-dev/alike/passage"
 )
 
 var (
-	//go:embed style.css
-	sharedStyle string
 	//go:embed service.css
 	serviceStyle string
 	//go:embed service.js
 	serviceScript string
-	//go:embed service.html
-	serviceHTML string
 )
 
 // ServiceStyle and ServiceScript return the style and the script of the page that Service writes, which names them as
 // /page/page.css and /page/page.js.
 func ServiceStyle() string  { return sharedStyle + serviceStyle }
 func ServiceScript() string { return serviceScript }
-
-var servicePage = sync.OnceValue(func() *template.Template {
-	functions := template.FuncMap{"comma": humanize.Comma, "share": share, "percent": percent}
-	return template.Must(template.New("service").Funcs(functions).Parse(serviceHTML))
-})
-
-func percent(part, whole int64) string {
-	return fmt.Sprintf("%.1f", 100*float64(part)/float64(max(1, whole)))
-}
 
 // ServicePage is what the page of a service shows. Texts of any kind may be in it; the page shows them as text.
 type ServicePage struct {
@@ -107,41 +89,6 @@ type ServicePair struct {
 	Left, Right             []Piece
 }
 
-// servicePageData adds what the template needs.
-type servicePageData struct {
-	*ServicePage
-	Total, Count int
-	Similarities string
-	Bars         []bar
-	Mark         string
-}
-
-// Service writes the page of a service. It has no script or style of its own, and works without the script it names.
-func Service(w io.Writer, p *ServicePage) error {
-	data := servicePageData{ServicePage: p, Total: len(p.Found), Count: len(p.Found), Mark: "0"}
-	all := make([]string, len(p.Found))
-	var counts [50]int64
-	for i, s := range p.Found {
-		all[i] = fmt.Sprintf("%.4f", s)
-		counts[max(0, min(len(counts)-1, int(s*float64(len(counts)))))]++
-	}
-	data.Similarities, data.Bars = strings.Join(all, " "), histogram(counts[:])
-	if p.Slider {
-		var least float64
-		if _, err := fmt.Sscan(p.Least, &least); err != nil {
-			return fmt.Errorf("report: least similarity %q: %w", p.Least, err)
-		}
-		data.Mark = fmt.Sprintf("%.1f", 100*least)
-		data.Count = 0
-		for _, s := range p.Found {
-			if s >= least {
-				data.Count++
-			}
-		}
-	}
-	return servicePage().Execute(w, &data)
-}
-
 // A Piece is a piece of a text that is compared with another one.
 type Piece struct {
 	Text    string
@@ -177,7 +124,7 @@ func pieces(doc []byte, places []numbered, most int) (all []Piece) {
 			return true
 		}
 		piece := strings.ToValidUTF8(string(doc[at:end]), "\uFFFD")
-		cost := len(template.HTMLEscapeString(piece)) + markup
+		cost := len(html.EscapeString(piece)) + markup
 		if room := (most - markup) / len("&#34;"); cost > most && room > 0 {
 			piece = strings.ToValidUTF8(string(doc[at:min(end, at+room)]), "")
 			end, cost = min(end, at+room), most

@@ -3,7 +3,7 @@ package serve
 import (
 	"bytes"
 	"errors"
-	"html/template"
+	"html"
 	"io"
 	"net/http"
 	"slices"
@@ -123,7 +123,7 @@ func (c *shown) fill(durability Durability) error {
 		{Name: "added", Label: "added", Value: s.Added}, {Name: "duplicates", Label: "duplicates", Value: s.Duplicates},
 		{Name: "expired", Label: "expired", Value: s.Expired},
 	}
-	if len(template.HTMLEscapeString(v.text)) <= mostArea {
+	if len(html.EscapeString(v.text)) <= mostArea {
 		p.Text = v.text
 	}
 	asked, form := []byte(v.text), "pasted"
@@ -201,7 +201,7 @@ func (c *shown) rows(matches []index.Match, least float64) (chosen string) {
 			ID: id, Label: label(id), Similarity: asShare(m.Similarity), Open: "/?" + query,
 			Hidden: m.Similarity < least, Chosen: id == chosen,
 		}
-		if room -= len(query) + len(template.HTMLEscapeString(id+row.Label)) + 200; room < 0 {
+		if room -= len(query) + len(html.EscapeString(id+row.Label)) + 200; room < 0 {
 			p.RowsLeft++
 			continue
 		}

@@ -72,6 +72,7 @@ require (
 	golang.org/x/text v0.43.0 // indirect
 	golang.org/x/time v0.16.0 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
+	maragu.dev/gomponents v1.2.0 // indirect
 )
 
 replace github.com/alike-dev/alike => ../..
