@@ -22,7 +22,10 @@ func (r *Replica) follow() {
 			r.fail(err)
 			r.c.Report.Error("nothing more is applied", "error", err)
 			<-r.ctx.Done()
-		case errors.Is(err, ErrTrimmed) || errors.Is(err, ErrShort) || errors.Is(err, errOtherPast):
+		case errors.Is(err, ErrTrimmed):
+			r.unload()
+			r.c.Report.Warn("entries that were not applied yet are trimmed: a newer snapshot is looked for", "error", err, "applied", r.state.Applied)
+		case errors.Is(err, ErrShort) || errors.Is(err, errOtherPast):
 			r.goBack()
 			r.c.Report.Error("goes back to a snapshot", "error", err, "applied", r.state.Applied)
 		case err != nil:
@@ -56,15 +59,27 @@ func (r *Replica) followOnce() error {
 		return ErrShort
 	}
 	r.fail(nil)
-	return r.c.Log.Follow(r.ctx, from, r.apply)
+	err = r.c.Log.Follow(r.ctx, from, r.apply)
+	if errors.Is(err, ErrTrimmed) {
+		// Others have trimmed what was to be seen again. What comes behind it may still be there.
+		if first, _, bounds := r.c.Log.Bounds(r.ctx); bounds != nil || first <= r.state.Applied+1 {
+			return bounds
+		}
+	}
+	return err
+}
+
+// unload has the state loaded from a snapshot.
+func (r *Replica) unload() {
+	r.loaded.Store(false)
+	r.caughtUp.Store(0)
 }
 
 // goBack has the state loaded from a snapshot. If that was done a short time ago it is another replica's, or the
 // bucket's.
 func (r *Replica) goBack() {
 	r.resets.Add(1)
-	r.loaded.Store(false)
-	r.caughtUp.Store(0)
+	r.unload()
 	if now := time.Now(); now.Sub(r.wentBack) > goBackEvery {
 		r.wentBack = now
 		return

@@ -24,9 +24,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // list is a machine that keeps what it is told, and answers how much that was.
 type list struct {
-	mu   sync.Mutex
-	said []string
-	want uint64 // Needs
+	mu    sync.Mutex
+	said  []string
+	want  uint64 // Needs
+	loads int
 }
 
 func (l *list) Apply(e *ordered.Entry, sum []byte) (outcomes []any, _ []byte, err error) {
@@ -54,6 +55,7 @@ func (l *list) Load(from ordered.Reader) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.said = nil
+	l.loads++
 	if from == nil {
 		return nil
 	}
@@ -61,6 +63,8 @@ func (l *list) Load(from ordered.Reader) error {
 }
 
 func (l *list) Needs(applied uint64) uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.want > 0 {
 		return l.want
 	}
@@ -293,5 +297,69 @@ func TestWhatIsNoEntryIsLeftOut(t *testing.T) {
 	}
 	if n, err := a.say(t, string(make([]byte, 900<<10))); n != 2 || err != nil {
 		t.Errorf("%d %v", n, err)
+	}
+}
+
+// trimming is a client of a log from which others trim entries just before it is followed for the first time.
+type trimming struct {
+	*memlog.Client
+	before uint64 // the first entry that stays
+	once   sync.Once
+}
+
+func (c *trimming) Follow(ctx context.Context, from uint64, visit func(number uint64, entry []byte) error) error {
+	c.once.Do(func() { _ = c.Trim(ctx, c.before) })
+	return c.Client.Follow(ctx, from, visit)
+}
+
+// Entries that others trim while a replica begins are no sign of another past: a replica that has applied them goes on,
+// and one that has not takes the snapshot of another.
+func TestWhatIsTrimmedWhileAReplicaBeginsIsNoOtherPast(t *testing.T) {
+	for name, c := range map[string]struct {
+		behind uint64 // entries behind its snapshot that are trimmed too
+		loads  int
+	}{"applied": {0, 1}, "not applied": {3, 2}} {
+		t.Run(name, func(t *testing.T) {
+			log, dir := memlog.New(), t.TempDir()
+			often := func(c *ordered.Config) { c.SnapshotBytes = 1 }
+			a, b := begin(t, log, "a", t.TempDir(), often), begin(t, log, "b", dir, often)
+			defer a.Close()
+			for _, o := range []*one{a, b} {
+				o.list.mu.Lock()
+				o.list.want = 1 // nobody trims but the client of the test
+				o.list.mu.Unlock()
+				o.ready(t)
+			}
+			for i := range 5 {
+				if _, err := b.say(t, fmt.Sprint(i)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			b.Close()
+			snapshot := b.Status().Snapshot
+			eventually(t, "a has a newer snapshot", func() bool {
+				if _, err := a.say(t, "more"); err != nil {
+					t.Fatal(err)
+				}
+				return a.Status().Snapshot >= snapshot+c.behind
+			})
+			d := begin(t, log, "d", dir, func(of *ordered.Config) {
+				of.Log = &trimming{Client: log.Client(), before: snapshot + c.behind + 1}
+			})
+			defer d.Close()
+			d.ready(t)
+			if err := d.Barrier(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if first, _ := log.Entries(); first != snapshot+c.behind+1 {
+				t.Fatalf("the log begins at %d", first)
+			}
+			if s := d.Status(); s.Resets > 0 || d.list.loads != c.loads {
+				t.Errorf("%+v after %d loads", s, d.list.loads)
+			}
+			if mine, others := d.list.all(), a.list.all(); !same(mine, others) {
+				t.Errorf("%q, and the other has %q", mine, others)
+			}
+		})
 	}
 }
