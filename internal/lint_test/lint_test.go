@@ -149,6 +149,18 @@ func TestOnlyTheIndexUsesPebble(t *testing.T) {
 	}
 }
 
+// A program in which a template can be run keeps every exported method of every type (docs/decisions/005).
+func TestNothingRunsTemplates(t *testing.T) {
+	for _, p := range listPackages(t) {
+		for _, i := range p.Imports {
+			if i == "text/template" || i == "html/template" {
+				name, _ := p.name()
+				t.Errorf("package %q imports %s, which makes the program a sixth larger: pages are made as in package report", name, i)
+			}
+		}
+	}
+}
+
 func isImpure(importPath string) bool {
 	return slices.ContainsFunc(impure, func(of string) bool {
 		return importPath == of || strings.HasPrefix(importPath, of+"/")
