@@ -38,7 +38,7 @@ func examineAs(ctx context.Context, c *Config, f *find.Finder, r *Result) (*judg
 	if err != nil {
 		return nil, settled{}, err
 	}
-	once := judge.SeveralOf(ctx, e, c.once())
+	once, sure := judge.SeveralOf(ctx, e, c.once())
 	if err := ctx.Err(); err != nil {
 		return nil, settled{}, err
 	}
@@ -53,8 +53,11 @@ func examineAs(ctx context.Context, c *Config, f *find.Finder, r *Result) (*judg
 	case !supported:
 		once = c.once()
 	}
+	assumed, before, held := e, *r, f.Memory.Held
+	before.Columns, before.Notes = slices.Clone(r.Columns), slices.Clone(r.Notes)
 	f.Memory.Held, r.Notes = taken, r.Notes[:notes]
-	if c.Match == ByData {
+	byData := c.Match == ByData
+	if byData {
 		rule, side := Best, "right"
 		if once.Right {
 			rule, side = BestRight, "left"
@@ -62,12 +65,16 @@ func examineAs(ctx context.Context, c *Config, f *find.Finder, r *Result) (*judg
 		r.takeRule(c, rule)
 		r.Notes = append(r.Notes, fmt.Sprintf("as far as the tables show, records of the %s table have several partners: hence %s; to match by mutual finds one of them", side, rule))
 	}
-	assumed := e
-	e, fixed, err = examine(ctx, c, f, r, judge.Options{Later: true, Once: once})
-	if !supported {
-		fixed.assumed = assumed
+	e, later, err := examine(ctx, c, f, r, judge.Options{Later: true, Once: once})
+	if err == nil && byData && e.Disputed && !assumed.Disputed { // what is surer is kept
+		*r, f.Memory.Held, c.Match = before, held, ByData
+		r.takeRule(c, Mutual)
+		return assumed, fixed, nil
 	}
-	return e, fixed, err
+	if !supported || !sure {
+		later.assumed = assumed
+	}
+	return e, later, err
 }
 
 // takeRule takes a match rule if it was left to the data.
@@ -169,7 +176,7 @@ func boundByChance(e *judge.Examiner, ch *model.Chance, records [2]int) {
 type settled struct {
 	known    *known          // nil: there are no known links
 	verdicts *verdicts       // nil: there are none
-	assumed  *judge.Examiner // that assumed one partner, if it was given up for the rule alone; nil: there is none
+	assumed  *judge.Examiner // that assumed one partner, if the data may say so too; nil: there is none
 }
 
 // settle leaves the candidates that known links and verdicts leave.

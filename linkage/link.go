@@ -94,8 +94,8 @@ func choose(ctx context.Context, c *Config, e *judge.Examiner, fixed settled, t 
 	}
 	var fewer int
 	var within decide.Held
-	if e.Once.Both() && t.Right != nil {
-		fewer = min(t.Records[0], t.Records[1])
+	if e.Once.Any() && t.Right != nil {
+		fewer = e.Once.Most(t.Records[0], t.Records[1])
 	}
 	if t.Right == nil {
 		clusters, err := clustersOf(ctx, c, e, fixed.verdicts, t.Left.Rows(), edges)

@@ -37,6 +37,27 @@ func TestTheTablesShowWhichRecordsHaveSeveralPartners(t *testing.T) {
 	}
 }
 
+// TestAFewRecordsWithTwoPartnersAreFound has one record in seven of one table twice: as siblings would be, but in this table only.
+func TestAFewRecordsWithTwoPartnersAreFound(t *testing.T) {
+	left, right := people(600, 0.7)
+	one := join(t, Config{Left: write(t, "l.csv", left), Right: write(t, "r.csv", right)})
+	more := strings.TrimPrefix(twice(right), right)
+	seventh := 0
+	for i, row := range strings.Split(strings.TrimSpace(more), "\n") {
+		if i%7 == 0 {
+			right += row + "\n"
+			seventh++
+		}
+	}
+	r := join(t, Config{Left: write(t, "l.csv", left), Right: write(t, "r.csv", right)})
+	if r.Match != BestRight || r.Links.Len() < one.Links.Len()+seventh/2 {
+		t.Errorf("%s finds %d links, and %d of each record once, of which %d are there twice", r.Match, r.Links.Len(), one.Links.Len(), seventh)
+	}
+	if r.ExpectedPrecision[0] > 0.95 {
+		t.Errorf("that records have two partners is said to be known: precision %v", r.ExpectedPrecision)
+	}
+}
+
 func TestRecordsThatMayHaveSeveralPartnersAreNoted(t *testing.T) {
 	left, right := people(300, 0.7)
 	twice := twice(left)

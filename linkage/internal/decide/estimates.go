@@ -36,8 +36,8 @@ type Held struct {
 }
 
 // Estimate returns the expected quality of links among candidates, with shed matches expected among those that were
-// dropped. Of two tables of which a record has at most one partner, fewer is the number of records of the smaller one,
-// otherwise 0.
+// dropped. Of two tables of which a record has at most one partner, fewer is the number of records of the smaller one, or of the
+// one whose records have one; otherwise 0.
 //
 // others are other views of the probabilities, by which both ranges reach as far as they differ from these: without the bound
 // of chance, or of a model that was fitted under another assumption. Where two views of the same pairs differ, the data do
@@ -49,7 +49,7 @@ type Held struct {
 //
 // Recall ranges down to evidence that is dependence times as small, and up to where no pair with a probability below a half
 // is a match: the sum of many improbable pairs is the least certain part of the model. If that makes a difference, and a
-// record has at most one partner, it also ranges down to where all records of the smaller table have one. Of one table,
+// record has at most one partner, it also ranges down to where all these records have one. Of one table,
 // clusters have pairs that are no links. Let r be the share of links among the pairs of clusters. Clusters show only pairs
 // that other links connect. As many records lack the only link that would connect them, if links are missing by chance; so
 // recall ranges down to r·r.

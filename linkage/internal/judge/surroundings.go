@@ -16,7 +16,7 @@ import (
 const randomPairs = 50_000
 
 // surroundings returns what the tables show besides the candidates c: how often random pairs agree and, where a source or
-// each of two tables has a thing once, pairs of records that one of them has. Of one table these are the candidates within.
+// one of two tables has a thing once, pairs of records that it has. Of one table these are the candidates within.
 // It returns nil if candidates are too few for that.
 func (e *Examiner) surroundings(ctx context.Context, c *compare.Comparison, within []compare.Pair) (*model.Surroundings, error) {
 	if !model.HasSurroundings(c) {
@@ -36,7 +36,7 @@ func (e *Examiner) surroundings(ctx context.Context, c *compare.Comparison, with
 		s.Possible = [2]float64{1 - e.Sources.Within, e.Sources.Within}
 		return s, err
 	}
-	if e.finder.Right == nil || !e.Once.Both() {
+	if e.finder.Right == nil || !e.Once.Any() {
 		return s, nil
 	}
 	side := 0 // whose records have candidates
@@ -49,6 +49,9 @@ func (e *Examiner) surroundings(ctx context.Context, c *compare.Comparison, with
 	s.Possible[0] = float64(records) * float64(n[1-side])
 	s.Within = c.Without()
 	for side := range e.finder.All() {
+		if once := [2]bool{e.Once.Right, e.Once.Left}; !once[side] { // its records that share a partner may be one thing
+			continue
+		}
 		own, err := e.ownPairs(ctx, side)
 		if err != nil {
 			return nil, err

@@ -94,11 +94,13 @@ func Fit(ctx context.Context, c *compare.Comparison, o Options) *Fitted {
 		if MayShowKinds(c, o.Around.Within != nil) {
 			f.followKinds(ctx, c, &o)
 		}
-		f.Differing = o.Around.doubts(c, f.Probability)
-		f.Disputed = f.Disputed || f.Differing != nil
-		if c.Right == 0 && o.Around.Within == nil {
-			f.followCopies(ctx, c, &o)
+		if f.Differing == nil {
+			f.Differing = o.Around.doubts(c, f.Probability)
+			if c.Right == 0 && o.Around.Within == nil {
+				f.followCopies(ctx, c, &o)
+			}
 		}
+		f.Disputed = f.Disputed || f.Differing != nil
 	}
 	return f
 }

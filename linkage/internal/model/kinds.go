@@ -52,9 +52,15 @@ const (
 func (f *Fitted) followKinds(ctx context.Context, c *compare.Comparison, o *Options) {
 	m := mixtureOf(ctx, c)
 	f.followMixture(ctx, c, o, m)
-	if m != nil && ctx.Err() == nil {
-		f.Kinds = m.list(c, f.Probability)
+	if m == nil || ctx.Err() != nil {
+		return
 	}
+	if c.Right == 0 && o.Around.Within == nil {
+		if f.Differing = o.Around.apartIn(c, m, f.Probability, o.Share); f.Differing != nil {
+			f.followCopies(ctx, c, o)
+		}
+	}
+	f.Kinds = m.list(c, f.Probability)
 }
 
 // followMixture replaces a fit that contradicts a mixture; nil: there is none.

@@ -19,28 +19,47 @@ const (
 	// severalKept is the least share of the matches by a fit that lets records have one partner that must remain: 0.87 and more
 	// where records have several, since that fit takes some wrong ones.
 	severalKept = 0.8
+	// Where records of one table only have several partners, a fit that lets them is clearer than one that lets them have one, and
+	// than one that lets those of the other table have several, which siblings have in both. oneSided is by how much more partners
+	// records must then have beyond one than those of the other table: 0.05 and less in tables with one to one matches. clearerSide is
+	// by how much the fit must be clearer, and clearAtLeast how clear: of things that are hardly told apart records have many.
+	oneSided, clearerSide, clearAtLeast = 0.06, 0.015, 0.6
+	// fewerClear is by how much a fit that lets records have one partner is less clear if it may be wrong as a whole: copies of a
+	// record are rivals, and where they are many no pair stands out.
+	fewerClear = 0.1
+	// spare is the least number of records of the other table for each match, if they are to be partners of one record.
+	spare = 1.05
 )
 
 // Several tells, after a fit in which a record had one partner at most, which records have no more than one: both or,
 // where the records of one table have several in the other, those of the other one. may says which records must have one. It
 // fits models to the candidates that let the records of one table have several partners. The data support that where
-// such a model finds many more matches, is sure of them, and keeps those that there were, from which it starts. share is that of
-// Options; probability is that of each candidate by the fit.
-func Several(ctx context.Context, c *compare.Comparison, share []float64, may Once, probability []float64) Once {
-	best, most := Once{true, true}, 0.0
-	for _, once := range []Once{{Right: true}, {Left: true}} {
-		if may.Left && !once.Left || may.Right && !once.Right || !mayHaveSeveral(c, once, probability) {
+// such a model finds many more matches, is sure of them, and keeps those that there were, from which it starts; or where it is
+// clearer than the others, and finds several for the records of this table rather than for those of the other one: then it is not
+// sure. share is that of Options; probability is that of each candidate by the fit.
+func Several(ctx context.Context, c *compare.Comparison, share []float64, may Once, probability []float64) (once Once, sure bool) {
+	sides := [2]several{severalIn(ctx, c, share, Once{Right: true}, probability), severalIn(ctx, c, share, Once{Left: true}, probability)}
+	once, most := Once{true, true}, 0.0
+	for side, s := range sides {
+		other := &sides[1-side]
+		if may.Left && !s.once.Left || may.Right && !s.once.Right || s.matches == 0 || s.right <= most {
 			continue
 		}
-		p := slices.Clone(probability)
-		settle(ctx, c, Graph{Pairs: c.Pairs, Left: c.Left, Right: c.Right}, once, share, p)
-		if keptOf(probability, p) >= severalKept && clearness(p) >= severalClear {
-			if found := severalOf(c, p, once); found.told() && found.right > most {
-				best, most = once, found.right
-			}
+		if told := s.told(); told || s.oneSided(other, clearness(probability)) {
+			once, sure, most = s.once, told, s.right
 		}
 	}
-	return best
+	return once, sure
+}
+
+// severalIn returns what a fit finds that lets records of one table have several partners. It starts from the probabilities of
+// another fit.
+func severalIn(ctx context.Context, c *compare.Comparison, share []float64, once Once, probability []float64) several {
+	p := slices.Clone(probability)
+	settle(ctx, c, Graph{Pairs: c.Pairs, Left: c.Left, Right: c.Right}, once, share, p)
+	of := severalOf(c, p, once)
+	of.once, of.clear, of.kept, of.spare = once, clearness(p), keptOf(probability, p), recordsFor(c, once, probability)
+	return of
 }
 
 // keptOf returns the share of the matches by one fit that are matches by another one.
@@ -58,13 +77,26 @@ func keptOf(before, after []float64) float64 {
 
 // several are matches of records that may have several.
 type several struct {
+	once             Once
 	matches, records float64 // and the records that have them
 	right            float64 // expected number of right ones
+	clear            float64 // clearness of the fit
+	kept             float64 // share of the matches of the fit before that are among these
+	spare            float64 // records of the other table for each match of the fit before
 }
 
 // told tells whether these records have several partners.
-func (s several) told() bool {
-	return s.matches >= max(severalFrom*s.records, s.records+severalMore) && s.right >= severalSure*s.matches
+func (s *several) told() bool {
+	return s.spare >= severalFrom && s.kept >= severalKept && s.clear >= severalClear &&
+		s.matches >= max(severalFrom*s.records, s.records+severalMore) && s.right >= severalSure*s.matches
+}
+
+// oneSided tells whether these records have several partners, and those of the other table have not. clear is the clearness of the fit
+// before.
+func (s *several) oneSided(other *several, clear float64) bool {
+	beyond := s.matches/s.records - other.matches/max(1, other.records)
+	return s.spare >= spare && s.matches >= s.records+severalMore && beyond >= oneSided &&
+		s.clear >= max(clear, other.clear+clearerSide, clearAtLeast) && (s.kept >= severalKept || s.clear >= clear+fewerClear)
 }
 
 // severalOf returns the candidates that are more likely matches than not. once says which records have one.
@@ -91,8 +123,8 @@ func (o Once) other(p compare.Pair) uint32 {
 	return p.B
 }
 
-// mayHaveSeveral tells whether records of a table are left for others to have several of them.
-func mayHaveSeveral(c *compare.Comparison, once Once, probability []float64) bool {
+// recordsFor returns how many records of a table there are for each match, if those of the other one are to have several.
+func recordsFor(c *compare.Comparison, once Once, probability []float64) float64 {
 	seen := make([]bool, max(c.Left, c.Right))
 	records, matches := 0.0, 0.0
 	for i, p := range c.Pairs {
@@ -104,5 +136,8 @@ func mayHaveSeveral(c *compare.Comparison, once Once, probability []float64) boo
 			matches++
 		}
 	}
-	return matches > 0 && records >= severalFrom*matches
+	if matches == 0 {
+		return 0
+	}
+	return records / matches
 }

@@ -2,6 +2,7 @@ package model
 
 import (
 	"context"
+	"slices"
 
 	"github.com/alike-dev/alike/linkage/internal/compare"
 )
@@ -16,6 +17,10 @@ const (
 	oftener = 4
 	// clearWithin is the least clearness of copies among other matches: 0.72 and more in tables of copies.
 	clearWithin = 0.6
+	// apartBy is by how much more alike copies are than the other matches in a column that was not looked at, if nothing else
+	// raises a doubt about these: 0.38 and more in tables of copies. Where matches agree in a column now and then, as in postcodes of five or nine
+	// digits, those that do are no more alike in others: 0.28 at most.
+	apartBy = 0.33
 )
 
 // followCopies replaces a fit whose matches leave too much to chance, or differ in half or more in what would name a record,
@@ -48,7 +53,7 @@ func (f *Fitted) followCopies(ctx context.Context, c *compare.Comparison, o *Opt
 		likely = append(likely, guess)
 	}
 	settle(ctx, some, Graph{Pairs: some.Pairs, Left: some.Left, Right: some.Right}, Once{}, o.Share, likely)
-	if clearness(likely) < clearWithin || o.Around.doubts(some, likely) != nil || o.Around.likeness(some, likely) < mostly {
+	if clearness(likely) < clearWithin || f.Differing == nil && !apart(some, likely, named) || o.Around.doubts(some, likely) != nil || o.Around.likeness(some, likely) < mostly {
 		return
 	}
 	all := make([]float64, len(c.Pairs))
@@ -57,6 +62,23 @@ func (f *Fitted) followCopies(ctx context.Context, c *compare.Comparison, o *Opt
 	}
 	f.follow(ctx, c, o, distil(ctx, c, all, false))
 	f.Differing, f.Disputed = differing, true
+}
+
+// apart tells whether copies differ from the other matches in more than the columns by which they were looked for.
+func apart(c *compare.Comparison, likely []float64, named []int) bool {
+	for f := range c.Width - 1 {
+		var n, sum [2]float64
+		for i, p := range likely {
+			if l := c.Of(i)[f]; l != compare.Missing {
+				n[0], sum[0] = n[0]+1-p, sum[0]+(1-p)*compare.Alike(l)
+				n[1], sum[1] = n[1]+p, sum[1]+p*compare.Alike(l)
+			}
+		}
+		if !slices.Contains(named, f) && min(n[0], n[1]) >= leastPairs && sum[1]/n[1]-sum[0]/n[0] >= apartBy {
+			return true
+		}
+	}
+	return false
 }
 
 // columnsOfCopies returns the columns in which a minority of the matches agrees, of some in which they differ.
