@@ -9,6 +9,8 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
+	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -361,5 +363,45 @@ func TestWhatIsTrimmedWhileAReplicaBeginsIsNoOtherPast(t *testing.T) {
 				t.Errorf("%q, and the other has %q", mine, others)
 			}
 		})
+	}
+}
+
+// Where the log has lost more than the snapshots of the only replica lack, these are all that is left, and stay.
+func TestSnapshotsThatALogHasNotStay(t *testing.T) {
+	log, dir := memlog.New(), t.TempDir()
+	often := func(c *ordered.Config) { c.SnapshotBytes = 1 }
+	a := begin(t, log, "a", dir, often)
+	a.list.mu.Lock()
+	a.list.want = 1
+	a.list.mu.Unlock()
+	a.ready(t)
+	for _, least := range []uint64{10, 20} { // two are kept
+		eventually(t, "there is a newer snapshot", func() bool {
+			if _, err := a.say(t, "more"); err != nil {
+				t.Fatal(err)
+			}
+			return a.Status().Snapshot >= least
+		})
+	}
+	a.Close()
+	snapshots := func() (names []string) {
+		names, err := filepath.Glob(filepath.Join(dir, "*.snapshot"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return names
+	}
+	before := snapshots()
+	_, entries := log.Entries()
+	log.Cut(len(entries) - 2)
+	b := begin(t, log, "a", dir, often)
+	defer b.Close()
+	eventually(t, "it says why it does nothing", func() bool { return errors.Is(b.Status().Err, ordered.ErrShort) })
+	time.Sleep(time.Second) // some more attempts
+	if after := snapshots(); len(before) == 0 || !slices.Equal(before, after) {
+		t.Errorf("%q, and before %q", after, before)
+	}
+	if s := b.Status(); s.Resets > 0 || !errors.Is(s.Err, ordered.ErrShort) {
+		t.Errorf("%+v", s)
 	}
 }
