@@ -70,7 +70,7 @@ func TestStepsAndWordsAddUpToWhatTheyExplain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	model, err := learner.Fit(Labels{Pairs: matches, Complete: true})
+	model, err := learner.Fit(Labels{Pairs: mistakesAndMatches(join(t, Config{Left: firms}), matches)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/alike-dev/alike/cluster"
+	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/logistic"
 	"github.com/alike-dev/alike/internal/setting"
@@ -96,34 +97,39 @@ func (l *Learner) Fit(labels Labels) (*Model, error) {
 		return nil, setting.Errorf("%d labelled pairs among the candidates belong together, and %d do not: a model is learned from both (%s)%s",
 			n, len(taught.Candidates)-n, setting.Truth, absent)
 	}
-	learned := taught.Learn(l.ctx, learn.Start(l.of.Features()))
-	if err := l.ctx.Err(); err != nil {
+	learned, err := taught.Learn(l.ctx, learn.Start(l.of.Features()), l.decideBy)
+	if err != nil {
 		return nil, err
 	}
-	probability, rank := l.judged.Probability, l.judged.Rank
-	if learned.Changes {
-		var err error
-		if probability, rank, err = l.of.Correct(l.ctx, learned.Weights); err != nil {
-			return nil, err
-		}
-	}
-	m := l.model(learned.Weights, probability, rank)
+	m := l.model(learned.Weights, learned.With.Decision.Threshold)
 	m.Learned = Learned{
 		Matches: taught.Matches() + taught.Missed, Others: len(taught.Candidates) - taught.Matches(), Missed: taught.Missed, Unknown: taught.Unknown,
-		Strength: learned.Strength, Without: learned.Without.Scores(0.5), Cross: learned.With.Scores(m.Threshold),
+		Strength: learned.Strength, Without: learned.Without.Scores(), Cross: learned.With.Scores(),
 	}
 	return m, nil
 }
 
-// model returns a model with these weights. probability and rank are those of the candidates by these weights; the
-// threshold follows from them.
-func (l *Learner) model(weights, probability, rank []float64) *Model {
-	r := l.result
-	m := newModel(&l.config, r, l.judged, weights)
-	m.Base.Partners = partners(l.judged, r)
-	var edges []int
-	edges, r.Assignment = allowed(l.judged, r.Match, probability, rank)
-	m.Threshold = decide.Balance(edges, probability)
+// decideBy returns what candidates become by weights; nil are those of the model without labels.
+func (l *Learner) decideBy(weights []float64) (d learn.Decision, err error) {
+	probability, rank := l.judged.Probability, l.judged.Rank
+	if weights != nil {
+		if probability, rank, err = l.of.Correct(l.ctx, weights); err != nil {
+			return d, err
+		}
+	}
+	edges, _ := allowed(l.judged, l.result.Match, probability, rank)
+	may := bitset.New[int](len(probability))
+	for _, i := range edges {
+		may.Add(i)
+	}
+	return learn.Decision{Allowed: may.Has, Threshold: decide.Balance(edges, probability)}, nil
+}
+
+// model returns a model with these weights and threshold.
+func (l *Learner) model(weights []float64, threshold float64) *Model {
+	m := newModel(&l.config, l.result, l.judged, weights)
+	m.Base.Partners = partners(l.judged, l.result)
+	m.Threshold = threshold
 	return m
 }
 

@@ -70,6 +70,21 @@ func f1(r *Result, matches []Label) float64 {
 	return 2 * float64(right(r, matches)) / float64(r.Links.Len()+len(matches))
 }
 
+// mistakesAndMatches are 40 matches, and up to as many links that are none.
+func mistakesAndMatches(r *Result, matches []Label) []Label {
+	truth := map[[2]string]bool{}
+	for _, m := range matches {
+		truth[[2]string{m.A, m.B}] = true
+	}
+	labels := matches[:40:40]
+	for link := range r.Links.All() {
+		if a, b := string(link.A), string(link.B); !truth[[2]string{a, b}] && len(labels) < 80 {
+			labels = append(labels, Label{a, b, false})
+		}
+	}
+	return labels
+}
+
 func TestLabelsTeachWhatTheDataDoNotTell(t *testing.T) {
 	path, matches := twins(t, 240)
 	without := join(t, Config{Left: path})
@@ -81,13 +96,7 @@ func TestLabelsTeachWhatTheDataDoNotTell(t *testing.T) {
 	for _, m := range matches {
 		truth[[2]string{m.A, m.B}] = true
 	}
-	labels := matches[:40:40]
-	for link := range without.Links.All() {
-		if a, b := string(link.A), string(link.B); !truth[[2]string{a, b}] && len(labels) < 80 {
-			labels = append(labels, Label{a, b, false})
-		}
-	}
-	m, err := l.Fit(Labels{Pairs: labels})
+	m, err := l.Fit(Labels{Pairs: mistakesAndMatches(without, matches)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +136,11 @@ func TestLabelsThatChangeNothingGiveTheDecisionWithoutThem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := l.model(learn.Start(l.of.Features()), l.judged.Probability, l.judged.Rank)
+	d, err := l.decideBy(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := l.model(learn.Start(l.of.Features()), d.Threshold)
 	without, with := join(t, Config{Left: path}), join(t, Config{Left: path, Model: m})
 	if without.Links.Len() == 0 || with.Links.Len() != without.Links.Len() {
 		t.Fatalf("%d links with a model that says nothing new, %d without", with.Links.Len(), without.Links.Len())
