@@ -29,7 +29,11 @@ func (r *Replica) follow() {
 			// No snapshot fits to the log. They stay: what the log has lost may be in them alone.
 			r.c.Report.Error("no state was loaded, and that is tried again", "error", err)
 		case errors.Is(err, ErrShort) || errors.Is(err, errOtherPast):
-			r.goBack(err)
+			r.resets.Add(1)
+			r.unload()
+			if errors.Is(err, errOtherPast) { // a log that is short may be so for a moment only
+				r.distrustSnapshots()
+			}
 			r.c.Report.Error("goes back to a snapshot", "error", err, "applied", r.state.Applied)
 		case err != nil:
 			r.c.Report.Error("the log is not followed, and tried again", "error", err, "applied", r.state.Applied)
@@ -78,14 +82,9 @@ func (r *Replica) unload() {
 	r.caughtUp.Store(0)
 }
 
-// goBack has the state loaded from a snapshot. If that was done a short time ago, and the log tells of another past since
-// then, it is another replica's, or the bucket's. A log that is short may be so for a moment only.
-func (r *Replica) goBack(since error) {
-	r.resets.Add(1)
-	r.unload()
-	if !errors.Is(since, errOtherPast) {
-		return
-	}
+// distrustSnapshots has those of another replica, or the bucket's, loaded if going back to the own ones a short time ago did
+// not help.
+func (r *Replica) distrustSnapshots() {
 	if now := time.Now(); now.Sub(r.wentBack) > goBackEvery {
 		r.wentBack = now
 		return

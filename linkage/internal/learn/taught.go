@@ -75,8 +75,7 @@ type Decision struct {
 // Learned is what labels teach.
 type Learned struct {
 	Weights       []float64
-	Changes       bool // the labels have changed the model
-	Strength      float64
+	Strength      float64    // 0: the labels have not changed the model
 	Without, With *Validated // the model without labels, and this one
 }
 
@@ -95,7 +94,7 @@ func (t *Taught) Learn(ctx context.Context, start []float64, decide func(weights
 			return l, err
 		}
 		if v.decidesBetter(l.Without) {
-			l.Weights, l.Changes, l.Strength, l.With = weights, true, v.strength, v
+			l.Weights, l.Strength, l.With = weights, v.strength, v
 			break
 		}
 	}
