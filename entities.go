@@ -94,7 +94,7 @@ func (b buffered) Close() error { return errors.Join(b.Flush(), b.file.Close()) 
 
 // entitiesOf names the entities of a join of several tables as one.
 func entitiesOf(r *JoinResult, all *linkage.Stacked) *Entities {
-	r.Unused = slices.DeleteFunc(r.Unused, func(u linkage.Unused) bool { return u.Name == all.Unique || u.Name == all.Table })
+	r.LeftOut = slices.DeleteFunc(r.LeftOut, func(u linkage.LeftOut) bool { return u.Name == all.Unique || u.Name == all.Table })
 	e := &Entities{Report: r.Report, Records: make([]EntityRecord, r.Left), Join: r}
 	for row := range e.Records {
 		of := &e.Records[row]

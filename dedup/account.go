@@ -96,23 +96,23 @@ func (a *account) skip(p *corpus.Problem, reference bool) error {
 // method records how candidates are found: by an exact join, or as the recipe says.
 func (a *account) method(r *recipe.Recipe, exact bool) {
 	if exact {
-		a.CandidateMethod, a.ExpectedRecall = MethodExact, 1
+		a.CandidateMethod, a.ExpectedRecall = MethodExact, promised(1)
 		return
 	}
 	if _, hamming := r.Distance(); hamming {
-		a.CandidateMethod, a.Bands, a.ExpectedRecall = MethodBlocks, r.Keys(), 1
+		a.CandidateMethod, a.Bands, a.ExpectedRecall = MethodBlocks, r.Keys(), promised(1)
 		return
 	}
 	a.CandidateMethod = MethodLSH
 	threshold := a.settings.threshold
 	if sample := r.Sample(); sample.Size > 0 {
-		a.Sample, a.ExpectedRecall = sample.Size, sample.Probability(threshold.Float())
+		a.Sample, a.ExpectedRecall = sample.Size, promised(sample.Probability(threshold.Float()))
 		return
 	}
 	banding := r.Banding()
 	a.Bands, a.Rows = banding.Bands, banding.Rows
 	least, _ := threshold.LeastJaccard()
-	a.ExpectedRecall = banding.Probability(r.Agreement(least))
+	a.ExpectedRecall = promised(banding.Probability(r.Agreement(least)))
 }
 
 // pairs fills in the numbers of pairs. A copy is a candidate that is verified by its digest.

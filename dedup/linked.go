@@ -72,7 +72,8 @@ func changed(in *inputs, how string) error {
 
 // tell fills in how records were linked.
 func (l *Links) tell(a *account, edges int64) {
-	a.CandidateMethod, a.Decision, a.ExpectedRecall, a.Threshold = MethodRecords, l.By, l.ExpectedRecall, l.Threshold
+	a.CandidateMethod, a.Decision, a.Threshold = MethodRecords, l.By, l.Threshold
+	a.ExpectedRecall, a.ExpectedPrecision, a.Columns, a.LeftOut = l.ExpectedRecall, l.ExpectedPrecision, l.Columns, l.LeftOut
 	a.TextScheme, a.SketchScheme = "", ""
 	a.Candidates, a.Verified = l.Candidates, edges
 	a.Rejected = a.Candidates - a.Verified

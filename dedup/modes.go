@@ -8,6 +8,7 @@ import (
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/recipe"
+	"github.com/alike-dev/alike/record"
 	"github.com/alike-dev/alike/shingle"
 )
 
@@ -188,10 +189,14 @@ type Links struct {
 	// one that was linked.
 	ID func(record uint32) []byte
 
-	Threshold      float64 // least similarity, for Summary; 0: another rule decided
-	By             string  // how the links were decided, for Summary.Decision
-	Candidates     int64   // pairs that were examined
-	ExpectedRecall float64 // share of the true links that were found, as far as that is known
+	// For Summary.
+	Threshold         float64  // least similarity; 0: another rule decided
+	By                string   // how the links were decided
+	Candidates        int64    // pairs that were examined
+	ExpectedPrecision Expected // share of the links that is right
+	ExpectedRecall    Expected // share of the matches that is linked
+	Columns           []record.Compared
+	LeftOut           []record.LeftOut
 
 	// Undecided says that it is not known which links are right: clusters are listed, and nothing is removed.
 	Undecided bool

@@ -1,6 +1,9 @@
 package dedup
 
-import "github.com/alike-dev/alike/dedup/internal/overview"
+import (
+	"github.com/alike-dev/alike/dedup/internal/overview"
+	"github.com/alike-dev/alike/record"
+)
 
 // Summary is the report of a run. read = kept + removed + skipped, always.
 type Summary struct {
@@ -51,7 +54,15 @@ type Summary struct {
 	Bands           int     `json:"bands"` // 0 with exact candidates; blocks: keys
 	Rows            int     `json:"rows"`
 	Sample          int     `json:"sample,omitempty"` // with containment, features of each document that are looked for in others
-	ExpectedRecall  float64 `json:"expected_recall"`  // at the threshold
+
+	// ExpectedRecall is the share of the pairs that the run finds: of texts at the threshold, as the bands promise it; of
+	// records as it is estimated, and so is ExpectedPrecision, the share of the links that is right.
+	ExpectedRecall    Expected `json:"expected_recall"`
+	ExpectedPrecision Expected `json:"expected_precision,omitzero"`
+
+	// Of records: the columns that were compared, and those that were not.
+	Columns []record.Compared `json:"columns,omitzero"`
+	LeftOut []record.LeftOut  `json:"left_out,omitzero"`
 
 	Passages *PassageCounts `json:"passages,omitempty"` // of CutPassages; then Kept are all that could be used
 

@@ -15,7 +15,7 @@ type Chosen struct {
 	Fields          []Field  // weight and tokens are settled
 	LeftID, RightID string   // columns; corpus.NoID: the number of the record
 	With            []string // columns of both tables that are passed through
-	Unused          []Unused
+	LeftOut         []LeftOut
 	Notes           []string // what is unusual in the first records of the tables
 }
 
@@ -32,7 +32,7 @@ func Choose(ctx context.Context, c Config) (*Chosen, error) {
 	if err := chooseColumns(ctx, &c, left, right, r); err != nil {
 		return nil, err
 	}
-	chosen := &Chosen{LeftID: left.options.IDField, RightID: right.options.IDField, With: c.With, Unused: r.Unused, Notes: r.Notes}
+	chosen := &Chosen{LeftID: left.options.IDField, RightID: right.options.IDField, With: c.With, LeftOut: r.LeftOut, Notes: r.Notes}
 	for _, column := range r.Columns {
 		chosen.Fields = append(chosen.Fields, column.Field)
 	}
@@ -66,9 +66,9 @@ func chooseColumns(ctx context.Context, c *Config, left, right *source, result *
 		return err
 	}
 	c.foundSources = len(c.Sources) == 0
-	result.Unused, c.Sources = append(result.Unused, chosen.Unused...), chosen.Sources
+	result.LeftOut, c.Sources = append(result.LeftOut, chosen.LeftOut...), chosen.Sources
 	for _, column := range chosen.Columns {
-		result.Columns = append(result.Columns, Column{Field: Field{column.Left, column.Right, 1, column.Kind}})
+		result.Columns = append(result.Columns, Column{Field: Field{Left: column.Left, Right: column.Right, Weight: 1, Tokens: column.Kind}})
 	}
 	return result.checkColumns(left, right)
 }
@@ -89,7 +89,7 @@ func (s *source) look(ctx context.Context, r *Result) (*columns.Sample, error) {
 // checkColumns returns an error if no column is compared. It says why.
 func (r *Report) checkColumns(left, right *source) error {
 	var reasons []string
-	for _, u := range r.Unused {
+	for _, u := range r.LeftOut {
 		reasons = append(reasons, u.Name+" "+u.Reason)
 	}
 	switch {

@@ -71,8 +71,8 @@ func TestPeopleOfOneHouseholdAreNotOnePerson(t *testing.T) {
 		if named && (precision < 0.9 || recall < 0.85) || precision < 0.8 {
 			t.Errorf("registers %v: precision %.3f, recall %.3f", named, precision, recall)
 		}
-		if found := slices.ContainsFunc(r.Unused, func(u Unused) bool { return u.Name == "register" }); found != named {
-			t.Errorf("registers %v: not compared: %v", named, r.Unused)
+		if found := slices.ContainsFunc(r.LeftOut, func(u LeftOut) bool { return u.Name == "register" }); found != named {
+			t.Errorf("registers %v: not compared: %v", named, r.LeftOut)
 		}
 		if !named && !r.Disputed {
 			t.Error("nothing but the number of columns tells a person from a household, and the report does not say so")
@@ -97,7 +97,7 @@ func TestADerivedColumnChangesNothing(t *testing.T) {
 	plain := join(t, Config{Left: write(t, "l.csv", left), Right: write(t, "r.csv", right)})
 	more := join(t, Config{Left: write(t, "l2.csv", derive(left)), Right: write(t, "r2.csv", derive(right))})
 	if a, b := len(plain.Columns), len(more.Columns); a != b {
-		t.Errorf("%d columns are compared, and %d with derived ones: %v", a, b, more.Unused)
+		t.Errorf("%d columns are compared, and %d with derived ones: %v", a, b, more.LeftOut)
 	}
 	if a, b := plain.Links.Len(), more.Links.Len(); a != b {
 		t.Errorf("%d links, and %d with derived columns", a, b)

@@ -108,6 +108,7 @@ func choose(ctx context.Context, c *Config, e *judge.Examiner, fixed settled, t 
 	}
 	r.estimate(decide.Estimate(edges, e.Probability, otherViews(ctx, e, fixed.assumed), e.Shed, fewer, within))
 	r.Links, r.Linked = linksOf(e, t, edges, len(c.With)), len(edges)
+	r.LargestClusters = largest(sizes(r.Entities, e.Found.Pairs, edges, t))
 	r.Model = found(c, r, e, least)
 	if c.Audit > 0 {
 		r.Audit = newAudit(e, t, r.Columns, edges, c.Audit)

@@ -18,7 +18,7 @@ import (
 
 // openTables reads the tables, and begins the result.
 func openTables(ctx context.Context, c *Config, keep bool) (*find.Finder, *Result, error) {
-	r := &Result{Report: Report{Match: c.Match, OneTable: c.Right == ""}}
+	r := &Result{Report: Report{Match: c.Match, OneTable: c.Right == "", LeftOut: []LeftOut{}, LargestClusters: []int{}}}
 	f := newFinder(c)
 	left, right, err := findTables(ctx, c)
 	if err != nil {

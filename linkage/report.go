@@ -51,7 +51,7 @@ func (r *Report) describeColumns(w *strings.Builder) {
 	}
 	fmt.Fprintf(w, "compared: %s\n", strings.Join(used, ", "))
 	columns := map[string][]string{}
-	for _, u := range r.Unused {
+	for _, u := range r.LeftOut {
 		if columns[u.Reason] == nil {
 			reasons = append(reasons, u.Reason)
 		}

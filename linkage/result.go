@@ -4,7 +4,6 @@ import (
 	"github.com/alike-dev/alike/candidates"
 	"github.com/alike-dev/alike/internal/assignment"
 	"github.com/alike-dev/alike/internal/resume"
-	"github.com/alike-dev/alike/linkage/internal/columns"
 	"github.com/alike-dev/alike/linkage/internal/compare"
 	"github.com/alike-dev/alike/linkage/internal/decide"
 	"github.com/alike-dev/alike/record"
@@ -16,16 +15,6 @@ type Assignment = assignment.Summary
 
 // Assigned is the largest number of records in a connected component whose links are chosen together.
 const Assigned = decide.Assigned
-
-// A Column says how a pair of columns was used.
-type Column struct {
-	Field
-	Filled      [2]float64 `json:"filled"`      // share of the records that have a value, left and right
-	Agreement   float64    `json:"agreement"`   // mean similarity of the matches' values
-	Chance      float64    `json:"chance"`      // mean similarity of other candidates' values
-	Information float64    `json:"information"` // mean evidence of the column for a match, in nats
-	Share       float64    `json:"share"`       // share of this that no other column has too
-}
 
 // A Result is the result of a join.
 type Result struct {
@@ -57,9 +46,6 @@ type Considered struct {
 	Probability float64
 }
 
-// Unused is a column that was not compared, and why: Name and Reason.
-type Unused = columns.Unused
-
 // Similarity returns the similarity of any two records of the only table, by their numbers (see Link.RowA), as
 // Link.Similarity has it. One goroutine at a time may call it.
 func (r *Result) Similarity(a, b int) float64 {
@@ -71,26 +57,29 @@ func (r *Result) ID(row int) []byte { return r.only.ID(row) }
 
 // A Report describes a join and its estimated quality. It can be written as JSON.
 type Report struct {
-	Left            int        `json:"left"`                // records
-	Right           int        `json:"right"`               // 0: there is one table
-	OneTable        bool       `json:"one_table,omitempty"` // links are within the left table
-	Columns         []Column   `json:"columns"`             // that were compared
-	Unused          []Unused   `json:"unused,omitempty"`
-	Match           Match      `json:"match"`
-	Assignment      Assignment `json:"assignment,omitzero"` // of OneToOne
-	Candidates      int        `json:"candidates"`
-	Linked          int        `json:"linked"`                     // links
-	Skipped         int        `json:"skipped,omitempty"`          // records that could not be read
-	Repeated        []string   `json:"repeated,omitempty"`         // ids that several records of a table have, with the table; one of each table
-	Notes           []string   `json:"notes,omitempty"`            // other facts about the tables that a user should know
-	Verdicts        int        `json:"verdicts,omitempty"`         // of Config.Verdicts, of which both records are there
-	UnknownVerdicts int        `json:"unknown_verdicts,omitempty"` // and the others
-	Refused         []Refused  `json:"refused,omitempty"`          // pairs that were called one thing, against other verdicts: they are apart
-	Parted          int        `json:"parted,omitempty"`           // links left out because they would connect records that were called different
-	Known           int        `json:"known,omitempty"`            // links of Config.Known of which both records are there
-	Matches         float64    `json:"matches"`
-	Precision       float64    `json:"precision"` // estimated, of the links
-	Recall          float64    `json:"recall"`    // estimated, of the links
+	Left       int        `json:"left"`                // records
+	Right      int        `json:"right"`               // 0: there is one table
+	OneTable   bool       `json:"one_table,omitempty"` // links are within the left table
+	Columns    []Column   `json:"columns"`             // that were compared
+	LeftOut    []LeftOut  `json:"left_out"`
+	Match      Match      `json:"match"`
+	Assignment Assignment `json:"assignment,omitzero"` // of OneToOne
+	Candidates int        `json:"candidates"`
+	Linked     int        `json:"linked"` // links
+	// LargestClusters are the sizes of the largest clusters, at most 10: those of Result.Entities or, without them, of all
+	// records that links connect.
+	LargestClusters []int     `json:"largest_clusters"`
+	Skipped         int       `json:"skipped,omitempty"`          // records that could not be read
+	Repeated        []string  `json:"repeated,omitempty"`         // ids that several records of a table have, with the table; one of each table
+	Notes           []string  `json:"notes,omitempty"`            // other facts about the tables that a user should know
+	Verdicts        int       `json:"verdicts,omitempty"`         // of Config.Verdicts, of which both records are there
+	UnknownVerdicts int       `json:"unknown_verdicts,omitempty"` // and the others
+	Refused         []Refused `json:"refused,omitempty"`          // pairs that were called one thing, against other verdicts: they are apart
+	Parted          int       `json:"parted,omitempty"`           // links left out because they would connect records that were called different
+	Known           int       `json:"known,omitempty"`            // links of Config.Known of which both records are there
+	Matches         float64   `json:"matches"`
+	Precision       float64   `json:"precision"` // estimated, of the links
+	Recall          float64   `json:"recall"`    // estimated, of the links
 	// ExpectedPrecision and ExpectedRecall are the least and the largest value that each is likely to have, see
 	// decide.Estimate. Ranges wider than 0.3 say nothing, and those of a disputed join are from 0 to 1.
 	ExpectedPrecision [2]float64 `json:"expected_precision"`

@@ -35,13 +35,12 @@ func (m Match) once() model.Once {
 	return model.Once{}
 }
 
-// Field is a column of the left table and the column of the right table to compare it with.
-type Field struct {
-	Left   string      `json:"left"`
-	Right  string      `json:"right,omitempty"`  // "": the same as Left
-	Weight float64     `json:"weight,omitempty"` // of its tokens in the similarity of records, relative to other columns; 0: 1
-	Tokens record.Kind `json:"tokens,omitempty"` // "": chosen by the column's values
-}
+// Columns that are compared, and those that are not.
+type (
+	Field   = record.Field
+	Column  = record.Compared
+	LeftOut = record.LeftOut
+)
 
 // Known is a settled link between the records with the ids A, of the left table, and B, of the
 // right one; with one table in any order.

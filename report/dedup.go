@@ -77,7 +77,7 @@ func decided(s *dedup.Summary) string {
 	if s.Bands > 0 {
 		how += fmt.Sprintf("; candidates share one of %d bands of %d rows", s.Bands, s.Rows)
 	}
-	return fmt.Sprintf("%s; at the threshold %.2f %% of the pairs are found.", how, 100*s.ExpectedRecall)
+	return fmt.Sprintf("%s; at the threshold %.2f %% of the pairs are found.", how, 100*s.ExpectedRecall.Low)
 }
 
 // histogram returns the bars of counts for equal parts of 0 to 1, without those of 0.

@@ -82,7 +82,7 @@ func match(t *task) (err error) {
 		err = errors.Join(listLinks(t, r), t.count(CountPairs, int64(r.Linked)))
 	}
 	report := r.Report
-	report.Unused, report.Notes = j.Rule.Unused, slices.Concat(j.Rule.Notes, report.Notes)
+	report.LeftOut, report.Notes = append([]linkage.LeftOut{}, j.Rule.LeftOut...), slices.Concat(j.Rule.Notes, report.Notes)
 	told, failed := json.Marshal(struct {
 		*linkage.Report
 		Text string `json:"text"` // the report in words

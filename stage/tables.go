@@ -128,9 +128,9 @@ type Rule struct {
 	Originals [tables]linkage.Original `json:"originals"`
 	// GuessedID is the column that was chosen for the ids, for Dedup. The join fails if its values are not unique.
 	GuessedID string `json:"guessed_id,omitempty"`
-	// Unused and Notes are from the making of the plan. The report of the join repeats them.
-	Unused []linkage.Unused `json:"unused,omitempty"`
-	Notes  []string         `json:"notes,omitempty"`
+	// LeftOut and Notes are from the making of the plan. The report of the join repeats them.
+	LeftOut []linkage.LeftOut `json:"unused,omitempty"`
+	Notes   []string          `json:"notes,omitempty"`
 	linkage.Weighing
 	linkage.Searching
 }

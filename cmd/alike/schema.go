@@ -48,7 +48,7 @@ var jsonKinds = []jsonKind{
 	{name: "span-scores", what: "eval --spans --json", of: reflect.TypeFor[alike.SpanScores]()},
 	{name: "index", what: "index build, add and delete --json", of: reflect.TypeFor[fed]()},
 	{name: "decontaminate", what: "summary.json and --json of decontaminate", of: reflect.TypeFor[decontaminate.Summary]()},
-	{name: "links", what: "--summary FILE of join, and of pairs and dedup --records", of: reflect.TypeFor[linkage.Report]()},
+	{name: "links", what: "--summary FILE of join and pairs --records", of: reflect.TypeFor[linkage.Report]()},
 	{name: "entities", what: "--summary FILE of entities", of: reflect.TypeFor[alike.Entities]()},
 	{name: "config", what: "--save-config FILE of join, pairs --records and entities", of: reflect.TypeFor[joinFile]()},
 	{name: "model", what: "learn -o FILE", of: reflect.TypeFor[linkage.Model]()},
@@ -118,6 +118,9 @@ func (d *jsonKind) schema() (*jsonschema.Schema, error) {
 	schemas := map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[json.Number](): {Type: "number"},
 		reflect.TypeFor[[]byte]():      {Type: "string", ContentEncoding: "base64"},
+		reflect.TypeFor[dedup.Expected](): {AnyOf: []*jsonschema.Schema{
+			{Type: "number"}, {Type: "array", Items: &jsonschema.Schema{Type: "number"}, MinItems: jsonschema.Ptr(2), MaxItems: jsonschema.Ptr(2)},
+		}},
 	}
 	addTexts(schemas, d.of, map[reflect.Type]bool{})
 	s, err := jsonschema.ForType(d.of, &jsonschema.ForOptions{TypeSchemas: schemas})

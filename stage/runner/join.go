@@ -212,7 +212,7 @@ func (p *joinPlan) decideByRule(chosen *linkage.Chosen) {
 	c := &p.c
 	p.Join.Rule = &stage.Rule{
 		Fields: chosen.Fields, Match: c.Match, Threshold: c.Threshold, Precision: c.Precision, Top: c.Top, Model: c.Model, Probability: p.o.Probability,
-		Unused: chosen.Unused, Notes: chosen.Notes, Weighing: c.Weighing, Searching: c.Searching,
+		LeftOut: chosen.LeftOut, Notes: chosen.Notes, Weighing: c.Weighing, Searching: c.Searching,
 	}
 	for i, name := range named("left", "right")[:len(p.Tables)] { // findTables replaces these by names of files
 		p.Join.Rule.Originals[i].Name = name

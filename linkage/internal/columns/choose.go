@@ -24,16 +24,10 @@ type Column struct {
 	Kind        record.Kind // by which the values of both are cut
 }
 
-// Unused is a column that was not compared, and why.
-type Unused struct {
-	Name   string `json:"name"`
-	Reason string `json:"reason"`
-}
-
 // Chosen says what is compared.
 type Chosen struct {
 	Columns []Column // in the order of the left table
-	Unused  []Unused
+	LeftOut []record.LeftOut
 	Sources []string // the columns that name the source of a record; nil: there are none
 }
 
@@ -83,7 +77,7 @@ func Choose(left, right *Sample, sources []string, table string) (Chosen, error)
 			p.useless = fmt.Sprintf("tells less than %d others", maxColumns)
 		}
 		if p.useless != "" {
-			chosen.Unused = append(chosen.Unused, Unused{a.name, p.useless})
+			chosen.LeftOut = append(chosen.LeftOut, record.LeftOut{Name: a.name, Reason: p.useless})
 			continue
 		}
 		chosen.Columns = append(chosen.Columns, Column{a.name, b.name, commonKind(a.kind, b.kind)})

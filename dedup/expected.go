@@ -1,0 +1,42 @@
+package dedup
+
+import (
+	"encoding/json"
+	"errors"
+)
+
+// Expected is a share that is expected: one number that is known, or a range in which it likely is. As JSON it is the
+// number, or [low, high].
+type Expected struct {
+	Low, High float64 // 0 to 1
+	Range     bool
+}
+
+// promised returns a share that is known.
+func promised(share float64) Expected { return Expected{Low: share, High: share} }
+
+// MarshalJSON returns a number or two.
+func (e Expected) MarshalJSON() ([]byte, error) {
+	if e.Range {
+		return json.Marshal([2]float64{e.Low, e.High})
+	}
+	return json.Marshal(e.Low)
+}
+
+// UnmarshalJSON takes what MarshalJSON returns.
+func (e *Expected) UnmarshalJSON(text []byte) error {
+	var share float64
+	if json.Unmarshal(text, &share) == nil {
+		*e = promised(share)
+		return nil
+	}
+	var of []float64
+	if err := json.Unmarshal(text, &of); err != nil {
+		return err
+	}
+	if len(of) != 2 {
+		return errors.New("an expected share is a number, or the least and the largest")
+	}
+	*e = Expected{of[0], of[1], true}
+	return nil
+}
