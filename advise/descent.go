@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"slices"
+
+	"github.com/alike-dev/alike/internal/places"
 )
 
 // Noise and edits are a copy's own: where three copies of a text differ, two of them mostly agree. Texts that fill one
@@ -256,7 +258,7 @@ func (t *triple) add(i int, g *gaps) {
 			if elsewhere = 0; begun && alone > 0 && inOrder {
 				size := 1 + alone*gapLong/t.size[i]
 				g.all += size
-				if hitShare*(next[toNext]-next[fromNext+1]) >= toNext-fromNext {
+				if places.HitShare*(next[toNext]-next[fromNext+1]) >= toNext-fromNext {
 					g.bridged += size
 				}
 			}

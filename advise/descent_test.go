@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/alike-dev/alike/internal/places"
 )
 
 // filled makes texts of templates, in which one word in so many is each text's own.
@@ -114,7 +116,7 @@ func slowGaps(texts [3][]uint64) (g gaps) {
 						}
 					}
 					g.all += 1 + alone*gapLong/len(own)
-					if hitShare*both >= b-a {
+					if places.HitShare*both >= b-a {
 						g.bridged += 1 + alone*gapLong/len(own)
 					}
 				}

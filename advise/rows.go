@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/alike-dev/alike/internal/places"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/shingle"
 	"github.com/alike-dev/alike/simjoin"
@@ -18,7 +19,7 @@ type cut struct {
 }
 
 var (
-	witnessCut = cut{text.Chars, witnessChars}
+	witnessCut = cut{text.Chars, places.Chars}
 	cuts       = []cut{
 		witnessCut, {text.Chars, 5}, {text.Chars, 10},
 		{text.Words, 1}, {text.Words, 2}, {text.Words, 3}, {text.Words, 5},

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/internal/places"
 	"github.com/alike-dev/alike/shingle"
 	"github.com/alike-dev/alike/text"
 )
@@ -66,7 +67,7 @@ func NewCollector(memory int64) *Collector {
 	}
 	return &Collector{
 		most:     most,
-		shingles: shingler(shingle.Options{N: witnessChars, Text: text.Options{Tokens: text.Chars}}),
+		shingles: shingler(places.Options(text.Options{})),
 		seen:     map[uint64]struct{}{},
 	}
 }

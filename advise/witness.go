@@ -2,28 +2,19 @@ package advise
 
 import (
 	"context"
-	"math"
 	"slices"
 
 	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/internal/places"
 	"github.com/alike-dev/alike/shingle"
 	"github.com/alike-dev/alike/text"
 )
 
-// The witness looks at texts as runs of witnessChars characters at their places. What more than rareMost
-// documents, and more than one in rareShare, have says nothing about copies.
+// What more than rareMost documents, and more than one in rareShare, have says nothing about copies.
 const (
-	witnessChars = 8
-	rareMost     = 32
-	rareShare    = 100
-
-	block      = 96 // characters of a block
-	blocksMin  = 8  // blocks of a shorter text, if they then have
-	blockMin   = 32 // characters or more
-	blocksTell = 6  // a text of fewer blocks shares most of them with others that are made alike: it is doubtful
-	blockRuns  = block / witnessChars
-	aloneShare = 0.5   // a block with so many of its runs in the other text needs no other one beside it
-	hitShare   = 10    // a block is in the other text if that has one in so many of its rare runs
+	rareMost   = 32
+	rareShare  = 100
+	blocksTell = 6     // a text of fewer blocks shares most of them with others that are made alike: it is doubtful
 	ofMore     = 0.75  // of the larger of both shares of found blocks: a copy may be cut, or have run into another text;
 	ofLess     = 0.375 // a passage that two texts share is a part of both
 	voteThin   = 4     // one run in so many votes for a pair,
@@ -46,7 +37,7 @@ type run struct {
 // newWitness reads the texts. O(bytes · log bytes).
 func newWitness(ctx context.Context, texts [][]byte, threads int) (*witness, error) {
 	features := make([][]uint64, len(texts))
-	o := shingle.Options{N: witnessChars, Text: text.Options{Tokens: text.Chars}}
+	o := places.Options(text.Options{})
 	err := each(ctx, len(texts), threads, func() func(int) {
 		s := shingler(o)
 		return func(i int) { features[i] = s.AppendFeatures(nil, texts[i]) }
@@ -131,8 +122,7 @@ func (f filter) has(key uint64) bool {
 
 // take notes the rare runs of a document: sorted as one number of a feature and a place. It returns scratch.
 func (w *witness) take(doc int, features []uint64, common filter, scratch []uint64) []uint64 {
-	size := min(block, max(blockMin, len(features)/blocksMin))
-	blocks := max((len(features)+size/2)/size, 1)
+	size, blocks := places.Blocks(len(features))
 	w.blocks[doc] = make([]int, blocks)
 	scratch = scratch[:0]
 	for at, feature := range features {
@@ -205,13 +195,13 @@ func (w *witness) pairs(documents int) (pairs []pair) {
 // look sets the cover of each pair.
 func (w *witness) look(ctx context.Context, pairs []pair, threads int) error {
 	return each(ctx, len(pairs), threads, func() func(int) {
-		var a, b []seen
+		var a, b []places.Hits
 		var shares []float64
 		return func(i int) {
 			p := &pairs[i]
 			a, b = zeros(a, len(w.blocks[p.a])), zeros(b, len(w.blocks[p.b]))
 			hits(w.runs[p.a], w.runs[p.b], a, b)
-			ofA, ofB := covered(a, w.blocks[p.a], &shares), covered(b, w.blocks[p.b], &shares)
+			ofA, ofB := places.Covered(a, w.blocks[p.a], true, &shares), places.Covered(b, w.blocks[p.b], true, &shares)
 			p.cover = min(ofMore*max(ofA, ofB)+ofLess*min(ofA, ofB), 1)
 			if min(len(a), len(b)) < blocksTell {
 				p.cover = min(p.cover, doubt)
@@ -220,28 +210,6 @@ func (w *witness) look(ctx context.Context, pairs []pair, threads int) error {
 	})
 }
 
-// seen is what of a block the other document has.
-type seen struct {
-	runs  int // rare ones
-	ahead int // by so many places most of these runs are further on in the other document; by a vote,
-	votes int // which so many won
-}
-
-// add counts a run. The vote is that of Boyer and Moore: where more than half agree, they win in any order.
-func (s *seen) add(ahead int) {
-	s.runs++
-	switch {
-	case s.votes == 0:
-		s.ahead, s.votes = ahead, 1
-	case near(s.ahead, ahead, witnessChars):
-		s.votes++
-	default:
-		s.votes--
-	}
-}
-
-func near(a, b, by int) bool { return a-b <= by && b-a <= by }
-
 func zeros[T any](s []T, n int) []T {
 	s = slices.Grow(s[:0], n)[:n]
 	clear(s)
@@ -249,7 +217,7 @@ func zeros[T any](s []T, n int) []T {
 }
 
 // hits counts, in each block, the runs that the other document has too.
-func hits(a, b []run, inA, inB []seen) {
+func hits(a, b []run, inA, inB []places.Hits) {
 	for len(a) > 0 && len(b) > 0 {
 		switch f := a[0].feature; {
 		case f < b[0].feature:
@@ -259,63 +227,13 @@ func hits(a, b []run, inA, inB []seen) {
 		default:
 			atA, atB := int(a[0].at), int(b[0].at)
 			for len(a) > 0 && a[0].feature == f {
-				inA[a[0].block].add(atB - int(a[0].at))
+				inA[a[0].block].Add(atB - int(a[0].at))
 				a = a[1:]
 			}
 			for len(b) > 0 && b[0].feature == f {
-				inB[b[0].block].add(atA - int(b[0].at))
+				inB[b[0].block].Add(atA - int(b[0].at))
 				b = b[1:]
 			}
 		}
 	}
-}
-
-// covered returns the share of the blocks with rare runs that were hit; shares is scratch. Noise is spread over a copy,
-// so its blocks keep about the same share of their runs. A block that keeps less than half of what the best quarter of
-// the hit ones keep shares a phrase, unless so few runs are kept that this may be chance: runs overlap, so
-// there are about blockRuns chances in a block.
-//
-// What two texts of one story have in common, names and phrases, stands in each where it will. Of a copy the blocks
-// stand one after the other: one that keeps few runs counts only if the hit block before or behind it is as far ahead.
-func covered(hits []seen, rare []int, shares *[]float64) float64 {
-	of := (*shares)[:0]
-	blocks, before := 0, -1
-	for i, n := range rare {
-		if n == 0 {
-			continue
-		}
-		blocks++
-		if hits[i].runs*hitShare < n {
-			continue
-		}
-		of = append(of, float64(hits[i].runs)/float64(n))
-	}
-	*shares = of
-	if len(of) == 0 {
-		return 0
-	}
-	slices.Sort(of)
-	level := of[len(of)*3/4]
-	least := min(level/2, level-2*math.Sqrt(level*(1-level)/blockRuns))
-	hit := 0
-	inLine := false // the hit block before counts already
-	for i, n := range rare {
-		if n == 0 || hits[i].runs*hitShare < n {
-			continue
-		}
-		share := float64(hits[i].runs) / float64(n)
-		if share < least {
-			continue
-		}
-		follows := before >= 0 && near(hits[i].ahead, hits[before].ahead, block)
-		if follows && !inLine {
-			hit++ // the one before
-		}
-		alone := share >= aloneShare
-		if inLine = follows || alone; inLine {
-			hit++
-		}
-		before = i
-	}
-	return float64(hit) / float64(blocks)
 }

@@ -10,7 +10,8 @@
 //	link     inputs → links of records, in place of similar texts
 //	expect   a sample of the inputs → choice: bands, exact join, or open
 //	read     inputs → documents (digest, band keys; signature or set where needed)
-//	find     documents → found: classes of equal ones; candidate pairs → edges, by the exact similarity
+//	find     documents → found: classes of equal ones; candidate pairs → edges, by the exact similarity; without those
+//	         that third texts contradict, if these are asked
 //	cluster  edges → clusters, and the one document of each that is kept
 //	write    a second pass over the inputs copies the kept records out
 //	emit     in place of the last two: edges → pairs, in order
@@ -111,7 +112,7 @@ func removal(ctx context.Context, j *job, in *inputs, out *write.Folder) (*Summa
 	if err != nil {
 		return nil, err
 	}
-	sparse := !j.Star
+	sparse := !j.Star && !j.ThirdTexts // which ask all that is similar
 	links, err := link(ctx, j, in)
 	if err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/group"
 	"github.com/alike-dev/alike/dedup/internal/hot"
 	"github.com/alike-dev/alike/dedup/internal/reread"
+	"github.com/alike-dev/alike/dedup/internal/thirds"
 	"github.com/alike-dev/alike/dedup/internal/verify"
 	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/engine"
@@ -42,6 +43,9 @@ func find(ctx context.Context, j *job, in *inputs, how choice, docs *documents, 
 	if err := f.search.find(ctx, f); err != nil {
 		return nil, err
 	}
+	if err := f.askThirds(ctx); err != nil {
+		return nil, err
+	}
 	return f, s.sameValues(ctx, f.edges, func(e extsort.Entry) (a, b uint32) { p := graph.PairOf(e.Key); return p.A, p.B })
 }
 
@@ -68,6 +72,29 @@ func (s *search) find(ctx context.Context, f *found) error {
 		err = s.connecting(ctx, f)
 	}
 	return s.counted(f, err)
+}
+
+// askThirds takes out the edges that third texts contradict, if that is asked for.
+func (f *found) askThirds(ctx context.Context) error {
+	if !f.ThirdTexts {
+		return nil
+	}
+	return f.account.stage("thirds", 0, func() (items, bytes int64, err error) {
+		made, gone, err := f.log.Step(ctx, "after-thirds", func() ([]*extsort.Sorted, int64, error) {
+			left, gone, err := thirds.Left(ctx, f.thirdsOptions(), f.edges)
+			if err != nil {
+				return nil, 0, errors.Join(err, f.space.ReleaseAll(left))
+			}
+			return []*extsort.Sorted{left}, gone, nil
+		}, f.space.Sorting("fresh", 8, graph.PairBits(f.docs.table.Docs)))
+		if err != nil {
+			return 0, 0, err
+		}
+		items = f.edges.Len()
+		err = f.space.Release(f.edges)
+		f.edges, f.account.Contradicted = made[0], &gone
+		return items, 0, err
+	})
 }
 
 // release releases what was found; once more, it does nothing.
@@ -321,6 +348,10 @@ func (s *search) containOptions() contain.Options {
 
 func (s *search) verifyOptions() verify.Options {
 	return verify.Options{Graph: s.graph(), Records: s.records, Edges: s.edgeRule(), Log: s.log, Progress: s.Progress, Meter: s.account.meter}
+}
+
+func (s *search) thirdsOptions() thirds.Options {
+	return thirds.Options{Graph: s.graph(), Records: s.records, Progress: s.Progress, Meter: s.account.meter}
 }
 
 func (s *search) joinOptions() exact.Options {

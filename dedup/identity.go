@@ -30,6 +30,7 @@ func identity(c *settings, command string, in *inputs, known string) iter.Seq[jo
 			{Name: string(setting.Candidates), Value: c.Method},
 			{Name: string(setting.Verify), Value: string(c.Verify)},
 			{Name: string(setting.Shared), Value: strconv.FormatBool(c.Shared)},
+			{Name: string(setting.ThirdTexts), Value: strconv.FormatBool(c.ThirdTexts)},
 			{Name: "recipe", Value: c.recipe.String()},
 			{Name: string(setting.BucketCap), Value: fmt.Sprint(c.BucketCap)},
 			{Name: string(setting.Keep), Value: c.Keep.String()},

@@ -194,7 +194,7 @@ func TestKilledRunWithLostRowsGoesOnToTheSameResult(t *testing.T) {
 	if !strings.Contains(fmt.Sprint(want.skipped), "records after row 6 are lost") {
 		t.Fatalf("skipped %q", want.skipped)
 	}
-	for _, n := range places(rand.New(rand.NewPCG(1, 1)), c.writes(t, config), 60) {
+	for _, n := range someOf(rand.New(rand.NewPCG(1, 1)), c.writes(t, config), 60) {
 		left, stopped := c.stop(t, config, vfstest.NewMem(), n, nil, want)
 		if stopped {
 			c.goesOn(t, config, left, want)

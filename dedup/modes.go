@@ -51,6 +51,10 @@ type Similarity struct {
 	Candidates Candidates    // Auto, LSH, Bands or Exact; nil: Auto{}
 	Verify     recipe.Verify // "": recipe.Exact; of fingerprints, recipe.Sketch
 	Shared     bool          // Pairs counts the components in which signatures agree
+	// ThirdTexts leaves out a pair if more of the texts that are similar to one of the two contradict it than not: what
+	// both share, a passage of a neighbour that both ran into, is not what those share with them. Where nearly all of one
+	// text stands in the other, the pair stays. For exact similarities of texts; all texts in pairs are read once more.
+	ThirdTexts bool
 }
 
 // Distance asks for the pairs whose signatures differ in at most that many bits, from 0 on.
@@ -131,6 +135,7 @@ type modes struct {
 	Banding       lsh.Params
 	Verify        recipe.Verify
 	Shared        bool
+	ThirdTexts    bool
 	Keep          cluster.Keep
 	Star          bool
 	Known         Known
@@ -152,7 +157,7 @@ func (s OfShingles) signatures(m *modes) {
 func (s OfTexts) signatures(m *modes) { m.Texts = s.Scheme }
 
 func (s Similarity) decide(m *modes) {
-	m.Measure, m.Threshold, m.Verify, m.Shared = s.Measure, s.Threshold, s.Verify, s.Shared
+	m.Measure, m.Threshold, m.Verify, m.Shared, m.ThirdTexts = s.Measure, s.Threshold, s.Verify, s.Shared, s.ThirdTexts
 	if s.Candidates != nil {
 		s.Candidates.candidates(m)
 	}

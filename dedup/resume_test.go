@@ -122,8 +122,8 @@ func (v variant) resumable(inputs, references string, threads int) Config {
 // fail, and more seeds, in place of a sample: it takes hours.
 var thorough = os.Getenv("ALIKE_THOROUGH") != ""
 
-// places returns some of 1 … n+1, spread over all of it.
-func places(rng *rand.Rand, n, some int) (at []int) {
+// someOf returns some of 1 … n+1, spread over all of it.
+func someOf(rng *rand.Rand, n, some int) (at []int) {
 	if thorough {
 		some = n
 	} else if testsize.Small() {
@@ -163,7 +163,7 @@ func (c command) survives(t *testing.T, rng *rand.Rand, config Config, some int)
 		return c
 	}
 	writes := c.writes(t, resumable(1))
-	for i, n := range places(rng, writes, some) {
+	for i, n := range someOf(rng, writes, some) {
 		fs, crash := vfstest.NewMem(), (func(on *vfstest.Mem) *vfstest.Mem)(nil)
 		if i%3 == 0 {
 			cfg := vfstest.CrashCloneCfg{UnsyncedDataPercent: []int{0, 25, 75, 100}[i%4], RNG: rng}
@@ -184,7 +184,7 @@ func TestKilledAtAnyWriteTheSameRunGoesOnToTheSameResult(t *testing.T) {
 		for _, command := range v.commands() {
 			want := command.undisturbed(t, v.config(inputs, references))
 			writes := command.writes(t, v.resumable(inputs, references, 1))
-			for _, n := range places(rng, writes, 3) {
+			for _, n := range someOf(rng, writes, 3) {
 				on, _ := command.stop(t, v.resumable(inputs, references, 1+n%2), vfstest.NewMem(), n, nil, want)
 				command.goesOn(t, v.resumable(inputs, references, 2), on, want)
 				if t.Failed() {
@@ -220,7 +220,7 @@ func TestAfterAnyLossOfPowerTheSameRunGoesOnToTheSameResult(t *testing.T) {
 		for _, command := range v.commands() {
 			want := command.undisturbed(t, v.config(inputs, references))
 			writes := command.writes(t, v.resumable(inputs, references, 1))
-			for i, n := range places(rng, writes, 3) {
+			for i, n := range someOf(rng, writes, 3) {
 				cfg := vfstest.CrashCloneCfg{UnsyncedDataPercent: []int{0, 25, 75, 100}[i%4], RNG: rng}
 				crash := func(on *vfstest.Mem) *vfstest.Mem { return on.CrashClone(cfg) }
 				on, _ := command.stop(t, v.resumable(inputs, references, 1+n%2), vfstest.NewCrashable(), n, crash, want)

@@ -30,12 +30,14 @@ type Summary struct {
 	// SkippedKinds counts what Skipped and ReferencesSkipped count by corpus.Problem.Kind; missing: nothing was skipped.
 	SkippedKinds map[string]int64 `json:"skipped_kinds,omitempty"`
 
-	Candidates      int64 `json:"candidates"` // pairs compared, copies included
-	Verified        int64 `json:"verified"`   // of them, at or above the threshold
-	Rejected        int64 `json:"rejected"`   // of them, below
-	Clusters        int64 `json:"clusters"`
-	LargestClusters []int `json:"largest_clusters"` // sizes, at most 10
-	BucketsCapped   int64 `json:"buckets_capped"`
+	Candidates int64 `json:"candidates"` // pairs compared, copies included
+	Verified   int64 `json:"verified"`   // of them, at or above the threshold
+	Rejected   int64 `json:"rejected"`   // of them, below
+	// Contradicted, with Similarity.ThirdTexts, are those verified that third texts took out.
+	Contradicted    *int64 `json:"contradicted,omitempty"`
+	Clusters        int64  `json:"clusters"`
+	LargestClusters []int  `json:"largest_clusters"` // sizes, at most 10
+	BucketsCapped   int64  `json:"buckets_capped"`
 
 	Undecided bool `json:"undecided,omitempty"` // of records: the data do not tell which links are right, and nothing was removed
 

@@ -46,6 +46,9 @@ func (c *settings) validateThreshold() error {
 	if !(c.Recall > 0 && c.Recall < 1) {
 		checks = append(checks, setting.Errorf("recall %v is not between 0 and 1: use %s exact where no pair may be missed", c.Recall, setting.Candidates))
 	}
+	if c.ThirdTexts && (c.Verify != recipe.Exact || c.Known != nil || c.Fingerprints) {
+		checks = append(checks, setting.Errorf("%s asks third texts about all exact similarities of a run: leave out %s, fingerprints, and an index, which has answered by what came first", setting.ThirdTexts, setting.Verify))
+	}
 	if c.Shared && !hasBands(c.Sketch) {
 		checks = append(checks, fmt.Errorf("%s has no components that could be shared: use oph or kmins", c.Sketch))
 	}

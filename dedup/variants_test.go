@@ -26,6 +26,7 @@ import (
 	"github.com/alike-dev/alike/internal/testsize"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/recipe"
+	"github.com/alike-dev/alike/shingle"
 )
 
 // troubleCorpus writes a corpus with all that may go wrong, in every format:
@@ -227,6 +228,16 @@ func allVariants(t testing.TB) []variant {
 		{"containment by samples across", func(c *Config, references string) {
 			c.Beside = With{references}
 			bySimilarity(c, func(s *Similarity) { s.Measure, s.Candidates = measure.Containment, LSH{} })
+		}},
+		{"third texts, of containment", func(c *Config, references string) {
+			c.Signatures = OfShingles{Options: shingle.Options{N: 1}}
+			bySimilarity(c, func(s *Similarity) { s.Measure, s.Threshold, s.ThirdTexts = measure.MaxContainment, 0.15, true })
+			withReferences(c, references)
+		}},
+		{"third texts from records", func(c *Config, _ string) {
+			c.Signatures = OfShingles{Options: shingle.Options{N: 1}}
+			bySimilarity(c, func(s *Similarity) { s.Threshold, s.ThirdTexts = 0.1, true })
+			fromRecords(c)
 		}},
 		{"cosine from records", func(c *Config, _ string) {
 			bySimilarity(c, func(s *Similarity) { s.Measure, s.Candidates = measure.Cosine, LSH{} })

@@ -26,6 +26,7 @@ func (f *corpusFlags) add(flags *pflag.FlagSet) {
 	f.recipe.Decision.Add(flags, dedup.DefaultBucketCap)
 	candidates := recipeflags.Words(&f.recipe.Decision.Candidates, recipeflags.Auto, recipeflags.LSH, recipeflags.Exact, string(linkage.TopK), string(linkage.Keys))
 	flags.Var(candidates, "candidates", "how to find pairs: lsh (fast), exact (misses none) or auto; of records also topk (the most similar of each) or keys (those that share rare values)")
+	flags.BoolVar(&f.recipe.Decision.ThirdTexts, "third-texts", false, "leave out pairs of texts that share a passage only, as other texts similar to them tell")
 	f.recipe.Text.Add(flags)
 	f.recipe.Sketch.Add(flags)
 	f.recipe.Fingerprint.AddParameters(flags)

@@ -39,6 +39,14 @@ func count(n int64, word string) string {
 
 // describeSearch says how similar documents were found.
 func describeSearch(s *alike.Summary) string {
+	if s.Contradicted != nil {
+		return fmt.Sprintf("%s; third texts took out %s", describeJoin(s), count(*s.Contradicted, "pair"))
+	}
+	return describeJoin(s)
+}
+
+// describeJoin is describeSearch without what was taken out.
+func describeJoin(s *alike.Summary) string {
 	if s.CandidateMethod == dedup.MethodRecords {
 		return s.Decision
 	}

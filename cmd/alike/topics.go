@@ -21,7 +21,7 @@ type topic struct {
 var topics = []topic{
 	{name: "output", title: "What is written, and where", flags: "output results ids-only keep cluster no-sync json hex passages shared summary pairs:clusters join:with duplicates tag tag-prefix plot add id html baseline write-baseline sarif report by"},
 	{name: "input", title: "What is read", flags: "format pre pre-glob pre-timeout text-field id-field left-id right-id time-field max-record on-error skipped against with among check:index mcp:index against-links fingerprints header eval:clusters spans question answer passage"},
-	{name: "similarity", title: "What is alike, and how it is found", flags: "recipe sample measure threshold wrong precision examples ask match top distance recall candidates within verify hashes tune:bits bands rows min-bands bucket-cap scheme seed min-similarity"},
+	{name: "similarity", title: "What is alike, and how it is found", flags: "recipe sample measure threshold third-texts wrong precision examples ask match top distance recall candidates within verify hashes tune:bits bands rows min-bands bucket-cap scheme seed min-similarity"},
 	{name: "units", title: "What is cut out of texts", flags: "unit min-tokens min-count code found-only cut"},
 	{name: "text", title: "How text becomes shingles", flags: "ngram tokens normalize fold strip-diacritics stop-words min-token-length repetitions"},
 	{name: "records", title: "Records of tables", flags: "records accept field source same unique entities known changes verdicts idf join:repetitions config save-config model pairs:top probability truth audit audit-labels explain explain-pairs verbose"},

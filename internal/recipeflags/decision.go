@@ -22,6 +22,7 @@ type Decision struct {
 	MinBands   int
 	BucketCap  int
 	Shared     bool // has no flag here
+	ThirdTexts bool // nor has this
 }
 
 // AddMeasure adds the flag --measure.
@@ -60,7 +61,7 @@ func (f *Decision) bucketCap() (int, error) {
 
 // similarity returns the decision by similarity.
 func (f *Decision) similarity(flags *pflag.FlagSet) (s dedup.Similarity, err error) {
-	s.Threshold, s.Verify, s.Shared = f.Threshold, recipe.Verify(f.Verify), f.Shared
+	s.Threshold, s.Verify, s.Shared, s.ThirdTexts = f.Threshold, recipe.Verify(f.Verify), f.Shared, f.ThirdTexts
 	if s.Measure, err = measure.Parse(f.Measure); err != nil {
 		return s, &usage{err}
 	}

@@ -53,6 +53,7 @@ var names = map[string]setting.Name{
 	"shingle-hash":     setting.ShingleHash,
 	"stop-words":       setting.StopWords,
 	"strip-diacritics": setting.StripDiacritics,
+	"third-texts":      setting.ThirdTexts,
 	"threshold":        setting.Threshold,
 	"tokens":           setting.Tokens,
 	"verify":           setting.Verify,
@@ -236,7 +237,7 @@ func (s *Settings) settleBands(flags *pflag.FlagSet, sketch recipe.Scheme) {
 }
 
 // BySimilarity are the flags about finding and deciding pairs by similarity, which do not go with --distance.
-var BySimilarity = []string{"measure", "threshold", "recall", "candidates", "verify", "bands", "rows", "min-bands", "shared"}
+var BySimilarity = []string{"measure", "threshold", "recall", "candidates", "verify", "bands", "rows", "min-bands", "shared", "third-texts"}
 
 // settleDistance tells whether fingerprints are compared by Hamming distance, and refuses flags that
 // contradict each other. texts are fingerprints of texts, nil if there are none.

@@ -71,6 +71,7 @@ const (
 	StripDiacritics Name = "StripDiacritics"
 	TagPrefix       Name = "TagPrefix"
 	TextField       Name = "TextField"
+	ThirdTexts      Name = "ThirdTexts"
 	Threshold       Name = "Threshold"
 	Tokens          Name = "Tokens"
 	Top             Name = "Top"
@@ -90,7 +91,7 @@ var Names = []Name{
 	Banding, Bits, BucketCap, Candidates, Containment, Distance, Field, Fold, Format, Fresh, Hash, Header, IDF, IDField,
 	Keep, Keys, Late, Match, MaxRecord, Measure, Memory, MinBands, MinLength, Model, NGram, NoSync, Normalize, OnError,
 	Audit, Permutations, Pipe, Precision, Preset, Recall, Refresh, Repetitions, Rows, Same, SaveConfig, Scheme, Seed, Shared, ShingleHash, Source, Star,
-	StopWords, StripDiacritics, TagPrefix, TextField, Threshold, Tokens, Top, Truth, Unique, Verify, Window, WindowDocs, With,
+	StopWords, StripDiacritics, TagPrefix, TextField, ThirdTexts, Threshold, Tokens, Top, Truth, Unique, Verify, Window, WindowDocs, With,
 	Within, By, Work,
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/alike-dev/alike/internal/bucketurl"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/remote"
+	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/internal/tagging"
 	"github.com/alike-dev/alike/stage"
 )
@@ -114,6 +115,8 @@ func check(c *dedup.Config, o *PlanOptions) error {
 		return errors.New("an engine hands over one collection: leave references out, or put them into it")
 	case c.Fingerprints || decision.Shared:
 		return errors.New("fingerprints of sketch are compared on one machine only: take texts")
+	case decision.ThirdTexts:
+		return setting.Errorf("%s asks texts that are spread over all tasks, so it is for one machine only: leave it out, and take a larger %s", setting.ThirdTexts, setting.Threshold)
 	case records:
 		return errors.New("links are no part of this plan: plan a join of tables")
 	case known:

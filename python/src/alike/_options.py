@@ -134,6 +134,7 @@ class CorpusOptions(SearchOptions, TextOptions, SchemeOptions, PresetOptions, In
     fingerprints: bool
     recipe: Literal["auto"]
     wrong: float
+    third_texts: bool
     within: str
 
 
@@ -399,6 +400,7 @@ DEFAULTS: Mapping[str, Any] = {
     "cluster": None,
     "accept": False,
     "shared": False,
+    "third_texts": False,
     "fingerprints": None,
     "recipe": None,
     "sample": None,

@@ -1,0 +1,219 @@
+// Package thirds takes out similar pairs that other texts contradict: two that ran into the same neighbour share a real
+// passage, and are no copies. A third text, similar to one of a pair, contradicts it if it has little of what both have
+// in common: see package places. A pair goes if more of the texts that are similar to one of the two contradict it than
+// not, unless nearly all of one text stands in the other.
+//
+//	edges → the texts most similar to each document → edges by component → units → verdicts → edges that stay
+//
+// What a pair is judged by depends on all edges and on the texts alone, so the result is the same for any number of
+// workers. The texts are read again, a few at a time.
+package thirds
+
+import (
+	"context"
+	"errors"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/alike-dev/alike/dedup/internal/doctable"
+	"github.com/alike-dev/alike/dedup/internal/graph"
+	"github.com/alike-dev/alike/dedup/internal/meter"
+	"github.com/alike-dev/alike/dedup/internal/reread"
+	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/places"
+)
+
+// Options say how third texts are asked.
+type Options struct {
+	Graph    graph.Graph
+	Records  *reread.Store // of the documents
+	Progress meter.Progress
+	Meter    *meter.Meter // nil: nothing is measured
+}
+
+// unitPairs is how many pairs a worker takes at once.
+const unitPairs = 64
+
+// Left returns the edges that third texts leave, and how many they do not. The caller releases them.
+func Left(ctx context.Context, o Options, edges *extsort.Sorted) (left *extsort.Sorted, gone int64, err error) {
+	space := o.Graph.Space
+	related, err := relatedOf(ctx, o.Graph, edges)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() { err = errors.Join(err, related.close()) }()
+	if err := o.Records.Prepare(ctx, edges); err != nil {
+		return nil, 0, err
+	}
+	labels, err := o.Graph.Components(ctx, edges)
+	if err != nil {
+		return nil, 0, err
+	}
+	ordered, err := o.Graph.ByLabel(ctx, edges, labels) // so that a text is mostly held when it is asked again
+	if err = errors.Join(err, space.Release(labels)); err != nil {
+		return nil, 0, err
+	}
+	out, err := o.contradicted(ctx, ordered, related)
+	if err = errors.Join(err, space.Release(ordered)); err != nil {
+		return nil, 0, err
+	}
+	left, err = o.Graph.Without(ctx, edges, out)
+	return left, out.Len(), errors.Join(err, space.Release(out))
+}
+
+// contradicted returns the edges that go. Those given are ordered as by graph.ByLabel.
+func (o *Options) contradicted(ctx context.Context, ordered *extsort.Sorted, related *related) (*extsort.Sorted, error) {
+	sorter, err := extsort.New(o.Graph.Sorting("contradicted", 8))
+	if err != nil {
+		return nil, err
+	}
+	units := make(chan []graph.Pair)
+	to := sorter.Appenders(o.Graph.Space.Threads)
+	group, within := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		defer close(units)
+		return send(within, ordered, units)
+	})
+	for worker, out := range to {
+		group.Go(func() error {
+			defer o.Meter.Since("thirds", worker, o.Meter.Now())
+			w := o.newWorker(within, related, out)
+			defer w.fetch.Close()
+			for pairs := range units {
+				for _, p := range pairs {
+					if err := w.judge(p); err != nil {
+						return err
+					}
+				}
+				o.Progress.Advance(int64(len(pairs)), 0)
+			}
+			return nil
+		})
+	}
+	err = extsort.Flush(to, group.Wait())
+	return o.Graph.Space.Ended(ctx, sorter, err)
+}
+
+// send sends pairs in units.
+func send(ctx context.Context, ordered *extsort.Sorted, units chan<- []graph.Pair) error {
+	var unit []graph.Pair
+	flush := func() error {
+		select {
+		case units <- unit:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		unit = nil
+		return nil
+	}
+	err := ordered.Visit(func(e extsort.Entry) error {
+		unit = append(unit, graph.Pair{A: uint32(e.Value), B: uint32(e.Key)})
+		if len(unit) == unitPairs {
+			return flush()
+		}
+		return nil
+	})
+	if err == nil && len(unit) > 0 {
+		err = flush()
+	}
+	return err
+}
+
+// worker judges pairs, for one goroutine.
+type worker struct {
+	o       *Options
+	ctx     context.Context
+	related *related
+	out     *extsort.Appender
+	docs    *doctable.Cursor
+	fetch   *reread.Fetcher
+	reader  *places.Reader
+	judging places.Judge
+	ofA     []uint32
+	ofB     []uint32
+	held    map[uint32]*places.Text
+	bytes   int // of those held
+}
+
+// heldBytes is about how much memory the texts that a worker holds take.
+const heldBytes = 2 << 20
+
+func (o *Options) newWorker(ctx context.Context, related *related, out *extsort.Appender) *worker {
+	features, _ := o.Records.Recipe.Features()
+	return &worker{
+		o: o, ctx: ctx, related: related, out: out, docs: o.Records.Table.Cursor(), fetch: o.Records.NewFetcher(ctx), reader: places.NewReader(features),
+		held: map[uint32]*places.Text{},
+	}
+}
+
+// judge adds a pair to those that go if more third texts contradict it than not.
+func (w *worker) judge(p graph.Pair) (err error) {
+	if w.ofA, err = w.related.of(w.ofA, p.A, p.B); err != nil {
+		return err
+	}
+	if w.ofB, err = w.related.of(w.ofB, p.B, p.A); err != nil {
+		return err
+	}
+	if len(w.ofA)+len(w.ofB) == 0 {
+		return nil
+	}
+	a, err := w.text(p.A)
+	if err != nil {
+		return err
+	}
+	b, err := w.text(p.B)
+	if err != nil || !w.judging.Doubts(a, b) {
+		return err
+	}
+	more, left := 0, len(w.ofA)+len(w.ofB)
+	for side, thirds := range [2][]uint32{w.ofA, w.ofB} {
+		of := [2]*places.Text{a, b}[side]
+		for _, c := range thirds {
+			if more > left || more+left <= 0 {
+				break // the others change nothing
+			}
+			third, err := w.text(c)
+			if err != nil {
+				return err
+			}
+			if w.judging.Contradicts(of, third) {
+				more++
+			} else {
+				more--
+			}
+			left--
+		}
+	}
+	if more <= 0 {
+		return nil
+	}
+	return w.out.Add(p.Key(), 0)
+}
+
+// text returns a document's text, which stays valid.
+func (w *worker) text(doc uint32) (*places.Text, error) {
+	if t := w.held[doc]; t != nil {
+		return t, nil
+	}
+	release, err := w.o.Graph.Space.Turn.Take(w.ctx, int(w.docs.Doc(doc).Length))
+	if err = errors.Join(err, w.docs.Err); err != nil {
+		return nil, err
+	}
+	if release != nil {
+		defer release()
+	}
+	raw, err := w.fetch.Text(doc)
+	if err != nil {
+		return nil, err
+	}
+	t := w.reader.Read(raw)
+	if release != nil {
+		w.fetch.Trim(0)
+	}
+	if w.bytes += t.Bytes(); w.bytes > heldBytes {
+		clear(w.held)
+		w.bytes = t.Bytes()
+	}
+	w.held[doc] = t
+	return t, nil
+}
