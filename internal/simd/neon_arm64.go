@@ -28,6 +28,11 @@ func lowerAffineNEON(low, mul, add *uint32, k int, src *uint32, n int)
 //go:noescape
 func paritiesWithinNEON(tile *uint64, groups int, row *uint64, most uint64) uint64
 
+// Prefetch asks the processor to load the cache line of *p, and does not wait for it.
+//
+//go:noescape
+func Prefetch(p *uint64)
+
 func classify(b *[wordBlock]byte) (word, high uint64) { return classifyNEON(&b[0]) }
 
 // jsonMarks is JSONMarks for len(marks) whole blocks, one or more.

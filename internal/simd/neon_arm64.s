@@ -194,3 +194,9 @@ group:
 	BNE   group
 	MOVD  R10, ret+32(FP)
 	RET
+
+// func Prefetch(p *uint64)
+TEXT ·Prefetch(SB), NOSPLIT, $0-8
+	MOVD p+0(FP), R0
+	PRFM (R0), PLDL1KEEP
+	RET

@@ -2,6 +2,8 @@
 
 package simd
 
+import "sync/atomic"
+
 // Kernels that have vectors on amd64 and arm64 are those in Go elsewhere.
 
 // escape.go
@@ -26,3 +28,8 @@ func availableAffine() []affineVariant {
 func paritiesWithinVector(_ *ParityTile, _ int, _ *[4]uint64, _ uint32) (mask uint64, ok bool) {
 	return 0, false
 }
+
+// prefetch
+
+// Prefetch loads *p. An atomic load is not removed, though nobody uses its result.
+func Prefetch(p *uint64) { atomic.LoadUint64(p) }

@@ -12,15 +12,17 @@
 //
 //	entry  print<<32 | lowest 32 bits of the slot;  0: empty
 //
-// A shard is one array of n entries with open addressing and linear probing. The search for a print begins
-// at its home, print·n>>32. So entries are nearly in the order of their prints, and copying them into a
-// larger array fills that from front to back. The entries with one print follow their home in one run
-// without empty entries: they are a bucket.
+// A shard is one array of lines of eight entries, a cache line each. The search for a print begins at the start of its
+// home, line print·lines>>32, and goes on, line by line, to the first one with an empty entry. So entries are nearly in
+// the order of their prints, and copying them into a larger array fills that from front to back. Entries never become
+// empty again, so that a line's empty ones are its last. The entries with one print are a bucket.
 //
 // Two keys with equal shard and print count as one key. A look-up in a table of n entries finds an entry
 // of another key with probability n/2⁴⁴ at most; callers verify the candidates.
 //
-// An entry has 8 bytes. Shards are filled to between 50 and 80 percent.
+// An entry has 8 bytes. Shards are filled to between 50 and 80 percent. Nearly all look-ups find a line that has no entry
+// of their print and an empty last one: that is told without a branch for each entry, of which the processor would guess
+// one wrong.
 package keytable
 
 import (
@@ -28,16 +30,22 @@ import (
 	"math/bits"
 	"slices"
 	"sync/atomic"
+
+	"github.com/alike-dev/alike/internal/simd"
 )
 
 const (
 	shardBits = 12 // with 100 million documents, copying one shard takes about a millisecond
 	shards    = 1 << shardBits
 
-	mostFull   = 80 // percent of a shard's entries that are not empty, at most: then it is copied
-	afterwards = 50 // percent of a shard's entries that are live after copying: a key is then copied about twice
-	reserved   = 68 // percent of a shard's entries that are live, as expected, when Reserve has been used
-	least      = 8  // entries of a shard
+	mostFull   = 80      // percent of a shard's entries that are not empty, at most: then it is copied
+	afterwards = 50      // percent of a shard's entries that are live after copying: a key is then copied about twice
+	reserved   = 68      // percent of a shard's entries that are live, as expected, when Reserve has been used
+	least      = perLine // entries of a shard
+
+	perLine = 8 // entries
+
+	pageEntries = 4096 / 8 // of memory
 )
 
 // A Range is the range of live slots, First ≤ slot < Next. It must have fewer than 2³² slots.
@@ -47,6 +55,16 @@ type Range struct{ First, Next uint64 }
 func (r Range) slot(entry uint64) (slot uint64, live bool) {
 	offset := uint64(uint32(entry) - uint32(r.First))
 	return r.First + offset, offset < r.Next-r.First
+}
+
+// open tells by bits which entries of a line are empty or dead.
+func (r Range) open(line *[perLine]uint64) (open uint) {
+	for i, e := range line {
+		dead := ^(uint64(uint32(e)-uint32(r.First)) - (r.Next - r.First)) >> 63
+		empty := (e - 1) &^ e >> 63
+		open |= uint(dead|empty) << i
+	}
+	return open
 }
 
 // A Table is a hash table from keys to slots. New makes one.
@@ -71,7 +89,10 @@ func ReservedBytes(keys int) int64 { return int64(reservedFor(keys)) * shards * 
 func GrownBytes(keys int) int64 { return int64(keys) * 8 * 100 / afterwards }
 
 // reservedFor returns the entries of a shard in a table with room for so many keys.
-func reservedFor(keys int) int { return keys / shards * 100 / reserved }
+func reservedFor(keys int) int { return keys / shards * 100 / reserved / perLine * perLine }
+
+// roomFor returns the entries of a shard that is filled with so many live ones.
+func roomFor(live int) int { return max(live*100/afterwards, least) / perLine * perLine }
 
 // Reserve makes room for so many keys in all, evenly spread over the shards. Shards do not shrink. No other
 // goroutine may use the table during the call.
@@ -98,17 +119,25 @@ const Shards = shards
 func printOf(key uint64) uint64 { return uint64(uint32(key) | 1) }
 
 // home returns where the search for a print begins in a shard of n entries.
-func home(print uint64, n int) int { return int(print * uint64(n) >> 32) }
+func home(print uint64, n int) int { return int(print*uint64(n/perLine)>>32) * perLine }
 
-// Touch loads the entries that Append will read first into the cache. A cache miss is most of the cost of a
-// look-up, and the misses of several keys overlap. The result only keeps the compiler from removing the loads.
-func (t *Table) Touch(keys []uint64) (sum uint64) {
+// holds tells whether a line has an entry of a print.
+func holds(line *[perLine]uint64, print uint64) bool {
+	below := uint64(0)
+	for i := range line {
+		below |= (atomic.LoadUint64(&line[i])>>32 ^ print) - 1 // all ones for an entry of the print
+	}
+	return below>>63 != 0
+}
+
+// Touch asks for the entries that Append and Insert read first to be loaded into the cache. Waiting for them is most of
+// the cost of a look-up: whoever has other work for the next half microsecond does not wait.
+func (t *Table) Touch(keys []uint64) {
 	for _, key := range keys {
 		if p := t.shards[Shard(key)].entries.Load(); p != nil {
-			sum += atomic.LoadUint64(&(*p)[home(printOf(key), len(*p))])
+			simd.Prefetch(&(*p)[home(printOf(key), len(*p))])
 		}
 	}
-	return sum
 }
 
 // Append appends the slots of the range that have the key, in no particular order. O(1 + bucket) expected.
@@ -119,16 +148,19 @@ func (t *Table) Append(dst []uint64, key uint64, r Range) []uint64 {
 	}
 	entries, print := *p, printOf(key)
 	for i := home(print, len(entries)); ; {
-		e := atomic.LoadUint64(&entries[i])
-		if e == 0 {
-			return dst
-		}
-		if e>>32 == print {
-			if slot, live := r.slot(e); live {
-				dst = append(dst, slot)
+		line := (*[perLine]uint64)(entries[i:])
+		if holds(line, print) {
+			for j := range line {
+				e := atomic.LoadUint64(&line[j])
+				if slot, live := r.slot(e); live && e>>32 == print {
+					dst = append(dst, slot)
+				}
 			}
 		}
-		if i++; i == len(entries) {
+		if atomic.LoadUint64(&line[perLine-1]) == 0 {
+			return dst
+		}
+		if i += perLine; i == len(entries) {
 			i = 0
 		}
 	}
@@ -145,23 +177,31 @@ func (t *Table) Insert(key, slot uint64, r Range) bool {
 	}
 	entries, print := *p, printOf(key)
 	free, bucket := -1, 0
-	i := home(print, len(entries))
-	for ; entries[i] != 0; i++ {
-		_, live := r.slot(entries[i])
-		switch {
-		case live && entries[i]>>32 == print:
-			if bucket++; bucket >= t.most {
+	for i := home(print, len(entries)); ; {
+		line := (*[perLine]uint64)(entries[i:])
+		if holds(line, print) {
+			for _, e := range line {
+				if _, live := r.slot(e); live && e>>32 == print {
+					bucket++
+				}
+			}
+			if bucket >= t.most {
 				return false
 			}
-		case !live && free < 0:
-			free = i
 		}
-		if i == len(entries)-1 {
-			i = -1
+		if free < 0 {
+			if at := bits.TrailingZeros(r.open(line)); at < perLine {
+				free = i + at
+			}
+		}
+		if line[perLine-1] == 0 {
+			break
+		}
+		if i += perLine; i == len(entries) {
+			i = 0
 		}
 	}
-	if free < 0 {
-		free = i
+	if entries[free] == 0 {
 		s.used++
 	}
 	atomic.StoreUint64(&entries[free], print<<32|uint64(uint32(slot)))
@@ -227,13 +267,17 @@ func (s *shard) fill(r Range) *[]uint64 {
 			live++
 		}
 	}
-	return s.replace(max((live+1)*100/afterwards, least), r)
+	return s.replace(roomFor(live+1), r)
 }
 
 // replace copies the live entries into an array of n entries, and publishes it. Readers of the old array miss
 // only entries that are added later, which are outside the range that they know.
 func (s *shard) replace(n int, r Range) *[]uint64 {
 	entries := make([]uint64, n)
+	askForLargePages(entries)
+	for i := 0; i < n; i += pageEntries {
+		entries[i] = 0 // a page that is read first has two faults: one for zeros to read, one for memory to write to
+	}
 	used := 0
 	for _, e := range s.all() {
 		if _, live := r.slot(e); !live || e == 0 {
@@ -294,5 +338,5 @@ func (t *Table) Entries(dst []uint64, shard int, r Range) []uint64 {
 func (t *Table) Restore(shard int, entries []uint64) {
 	s := &t.shards[shard]
 	s.entries.Store(&entries)
-	s.replace(max(len(entries)*100/afterwards, least), Range{0, 1 << 32})
+	s.replace(roomFor(len(entries)), Range{0, 1 << 32})
 }

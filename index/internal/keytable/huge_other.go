@@ -1,0 +1,6 @@
+//go:build !linux
+
+package keytable
+
+// askForLargePages does nothing here.
+func askForLargePages([]uint64) {}
