@@ -107,7 +107,6 @@ func accepted(accepts func([][]byte) bool, slot uint64, read func(slot uint64) (
 // next call.
 func (f *finder) candidates(v *view, r keytable.Range, keys []uint64, votes int, admits func(held *facts) bool) (slots []uint64, err error) {
 	f.slots = f.slots[:0]
-	v.touch(keys)
 	buckets := buckets{view: v, most: f.x.options.BucketCap, keys: keys}
 	defer func() { err = errors.Join(err, buckets.close()) }()
 	late := votes > 1 || r.First < v.settled // documents that are not admitted count towards votes; facts on disk are read once

@@ -107,6 +107,7 @@ func (x *Index) Check(b *Batch, emit func([]Verdict) error) ([]Verdict, error) {
 	if !b.check {
 		panic("index: Check wants a batch of NewCheck")
 	}
+	b.ask()
 	x.lock.Lock()
 	defer x.lock.Unlock()
 	if err := x.writer.err(); err != nil {
@@ -121,6 +122,9 @@ func (x *Index) Check(b *Batch, emit func([]Verdict) error) ([]Verdict, error) {
 	x.writer.begin(x.view.Load(), &b.cargo)
 	b.verdicts = b.verdicts[:0]
 	for i := range b.docs {
+		if i+1 < len(b.docs) {
+			b.touch(&x.writer.growing, &b.docs[i+1])
+		}
 		v, err := x.writer.decide(b, &b.docs[i])
 		if err != nil {
 			return nil, x.writer.fail(err)
@@ -138,6 +142,7 @@ func (x *Index) Check(b *Batch, emit func([]Verdict) error) ([]Verdict, error) {
 // Ask decides about each document of a batch of NewCheck as Check would if it were the only one, and adds none. The
 // slot of a new document is the one that it would get. Verdicts are valid until the batch is reset.
 func (x *Index) Ask(b *Batch) ([]Verdict, error) {
+	b.ask()
 	x.lock.Lock()
 	defer x.lock.Unlock()
 	if errors.Is(x.writer.failed, ErrClosed) {

@@ -32,6 +32,7 @@ func (l *Looker) Look(m *recipe.Maker, made recipe.Made, text, within []byte) (i
 	}
 	x, v := l.x, l.x.view.Load()
 	l.keys = append(m.AppendKeys(l.keys[:0]), digestKey(made.Digest))
+	v.touch(l.keys)
 	l.words = x.judge.appendWords(l.words[:0], m.Signature())
 	q := &query{keys: l.keys, digest: made.Digest, words: l.words, time: x.window.untimed(), set: l.finder.setOfText(m, text)}
 	q.accepts = x.accepting(value{bytes: within}, nil)

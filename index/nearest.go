@@ -37,6 +37,7 @@ func (s *Searcher) Nearest(query []byte, before uint64, accepts func(columns [][
 		}
 	})
 	if !all {
+		v.touch(q.keys)
 		some, err := s.finder.candidates(v, r, q.keys, 1, func(*facts) bool { return true })
 		if err != nil {
 			return m, all, false, err

@@ -213,6 +213,7 @@ func (s *Searcher) candidates(v *view, q *query, t measure.Threshold, recall flo
 		}
 		apart = s.x.judge.mostApart(r, t)
 	}
+	v.touch(q.keys)
 	return s.finder.candidates(v, v.Range, q.keys, r.MinKeys(), func(held *facts) bool { return s.finder.near(held, q, apart) })
 }
 

@@ -14,6 +14,8 @@ type writer struct {
 	*collection
 	changes // of the current batch
 	finder  *finder
+	recent  recent
+	keys    []uint64 // that the last documents may have
 	marks   []mark
 	failed  error
 	asked   uint64 // number of slots when memory was last known to have room
@@ -132,6 +134,8 @@ func (w *writer) findOriginal(b *Batch, p *prepared) (err error) {
 		return nil
 	}
 	q := b.query(p, func() []uint64 { return w.finder.querySet(within(b.bytes, p.record)) })
+	w.keys = w.recent.since(w.keys[:0], look.First, q.keys)
+	q.keys = w.keys
 	p.slot, p.similarity, p.found, err = w.finder.oldest(&grown, look, q, w.read)
 	return err
 }
@@ -243,6 +247,7 @@ func (w *writer) promote(gone *arrival) error {
 	for i, key := range gone.keys {
 		if i != gone.ways-1 {
 			w.unlink(key, first) // a copy that was added before it has them already
+			w.recent.add(w.next, key)
 			w.link(key, first)
 		}
 	}
@@ -261,6 +266,7 @@ func (w *writer) insert(a arrival) error {
 	if err != nil {
 		return err
 	}
+	w.recent.add(slot, keys...)
 	for _, key := range keys {
 		if !w.growing.table.Insert(key, slot, now) {
 			w.counts.full.Add(1)

@@ -118,7 +118,9 @@ func (f *streamFlags) run(cmd *cobra.Command) (err error) {
 	if err := f.check(o, c); err != nil {
 		return err
 	}
-	o.History = f.replay
+	if f.state != "" {
+		o.History = f.replay
+	}
 	c.Corpus.Visit, err = keepApartFromIndex(f.state, []string{"-", f.duplicates, f.input.skipped}, append(c.Reads, "-"))
 	if err := errors.Join(err, checkEnding("--duplicates", f.duplicates, lineEndings), checkEnding("--skipped", f.input.skipped, lineEndings)); err != nil {
 		return err
