@@ -32,7 +32,7 @@ import (
 type Options struct {
 	Wrong   float64 // largest share of pairs that have nothing in common but chance, above 0 and below 1; 0: DefaultWrong
 	Threads int     // at least 1
-	Banded  bool    // only recipes whose pairs bands find, as collections that grow need
+	Banded  bool    // only recipes whose pairs bands find, without third texts, as collections that grow need
 	Brief   bool    // no rows where the data do not tell: the advice takes half the time then
 
 	// Examples, if there are ExamplesLeast of each kind or more, judge in place of the witness. Those of documents that
@@ -52,14 +52,20 @@ type Recipe struct {
 	N         int             `json:"ngram"`
 	Measure   measure.Measure `json:"measure"`
 	Threshold float64         `json:"threshold"`
+	// ThirdTexts says that a pair goes if more of the texts alike to one of the two contradict it than not.
+	ThirdTexts bool `json:"third_texts,omitempty"`
 }
 
 // Default is the recipe of near-duplicates in crawls.
-var Default = Recipe{text.Words, shingle.DefaultN, measure.Jaccard, 0.8}
+var Default = Recipe{Tokens: text.Words, N: shingle.DefaultN, Measure: measure.Jaccard, Threshold: 0.8}
 
-// String returns the recipe in words, such as "chars 8 jaccard 0.15".
+// String returns the recipe in words, such as "chars 8 jaccard 0.15, third texts".
 func (r Recipe) String() string {
-	return fmt.Sprintf("%s %d %s %g", r.Tokens, r.N, r.Measure, r.Threshold)
+	s := fmt.Sprintf("%s %d %s %g", r.Tokens, r.N, r.Measure, r.Threshold)
+	if r.ThirdTexts {
+		s += ", third texts"
+	}
+	return s
 }
 
 // Row is what one recipe, at the best of its thresholds, finds.
@@ -103,6 +109,7 @@ type Advice struct {
 	sample *Sample
 	pairs  []pair
 	views  []view
+	asked  asked
 	judge  *judgement
 }
 
@@ -141,7 +148,7 @@ func Of(ctx context.Context, s *Sample, o Options) (*Advice, error) {
 	triangles(pairs)
 	a := &Advice{Chosen: Default, Filled: filled, Documents: len(s.Documents), Whole: s.Whole, sample: s}
 	a.pairs = s.thin(pairs)
-	if a.views, err = views(ctx, s, a.pairs, given, o); err != nil {
+	if a.views, a.asked, err = views(ctx, s, a.pairs, given, o); err != nil {
 		return nil, err
 	}
 	a.judge = byWitness(a.pairs)
@@ -149,7 +156,7 @@ func Of(ctx context.Context, s *Sample, o Options) (*Advice, error) {
 		a.judge, a.Examples = byExamples(a.views, a.pairs, given, same), len(same)
 	}
 	if a.views != nil {
-		a.Rows = rowsOf(a.views, a.pairs, a.judge, o)
+		a.Rows = rowsOf(a.views, a.pairs, a.asked, a.judge, o)
 	}
 	a.decide(weightsOf(a.pairs), o)
 	return a, nil

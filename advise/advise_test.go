@@ -1,6 +1,7 @@
 package advise
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -9,7 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/alike-dev/alike/internal/places"
 	"github.com/alike-dev/alike/measure"
+	"github.com/alike-dev/alike/shingle"
 	"github.com/alike-dev/alike/simjoin"
 )
 
@@ -119,7 +122,11 @@ func found(t testing.TB, texts []string, article []int, r Recipe) (pairs, right,
 	if err != nil {
 		t.Fatal(err)
 	}
-	for m := range simjoin.SelfJoin(sets, limit) {
+	matches := slices.Collect(simjoin.SelfJoin(sets, limit))
+	if r.ThirdTexts {
+		matches = leftByThirds(texts, matches, r.Measure)
+	}
+	for _, m := range matches {
 		pairs++
 		if article[m.A] == article[m.B] {
 			right++
@@ -133,6 +140,46 @@ func found(t testing.TB, texts []string, article []int, r Recipe) (pairs, right,
 		}
 	}
 	return pairs, right, all
+}
+
+// leftByThirds asks third texts about all pairs, as a run does.
+func leftByThirds(texts []string, matches []measure.Match, by measure.Measure) (left []measure.Match) {
+	related := map[uint64][]measure.Match{}
+	for _, m := range matches {
+		related[m.A], related[m.B] = append(related[m.A], m), append(related[m.B], m)
+	}
+	alike := func(m measure.Match) float64 { return by.Similarity(m.Intersection, m.SizeA, m.SizeB) }
+	for _, of := range related {
+		slices.SortStableFunc(of, func(m, n measure.Match) int { return cmp.Compare(alike(n), alike(m)) })
+	}
+	reader := places.NewReader(shingle.Options{})
+	read := make([]*places.Text, len(texts))
+	for i, text := range texts {
+		read[i] = reader.Read([]byte(text))
+	}
+	var judge places.Judge
+	for _, m := range matches {
+		more := 0
+		if judge.Doubts(read[m.A], read[m.B]) {
+			for _, of := range []uint64{m.A, m.B} {
+				n := 0
+				for _, k := range related[of] {
+					third := k.A + k.B - of
+					if third == m.A+m.B-of || n == places.ThirdsMost {
+						continue
+					}
+					n++
+					if more--; judge.Contradicts(read[of], read[third]) {
+						more += 2
+					}
+				}
+			}
+		}
+		if more <= 0 {
+			left = append(left, m)
+		}
+	}
+	return left
 }
 
 // TestTextsOfTemplatesAreNoCopies has reports that fill sentences of their subject with other names and numbers: most

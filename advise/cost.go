@@ -17,6 +17,7 @@ const (
 	perVote     = 12   // a feature of a sample that another text has
 	perShared   = 2.5  // a feature that two unrelated texts share, in an exact join
 	perCompared = 0.3  // a feature of two texts that are compared, as in package forecast
+	perAsked    = 60e3 // a pair about which third texts are asked
 	tooCostly   = 100  // times the cost of the default that nobody who has not asked for it should wait,
 	costAllowed = 60e9 // if it is more than this
 )

@@ -29,8 +29,12 @@ func (a *Advice) Near(most int) (above, below []Pair) {
 	if v == nil {
 		return nil, nil
 	}
+	asking := asking{asked: a.asked, alike: v.pairs}
+	least := int(a.Chosen.Threshold*steps + 0.5)
 	for _, i := range a.shuffled() {
+		out := a.Chosen.ThirdTexts && asking.takes(i, least)
 		switch similarity := v.pairs[i]; {
+		case out:
 		case math.Abs(similarity-a.Chosen.Threshold) > nearBy:
 		case similarity >= a.Chosen.Threshold && len(above) < most:
 			above = append(above, a.pair(i, similarity))
@@ -43,7 +47,7 @@ func (a *Advice) Near(most int) (above, below []Pair) {
 
 // viewOf returns the view of a recipe, nil if it was not looked at.
 func (a *Advice) viewOf(r Recipe) *view {
-	r.Threshold = 0
+	r.Threshold, r.ThirdTexts = 0, false
 	for i := range a.views {
 		if a.views[i].Recipe == r {
 			return &a.views[i]

@@ -38,26 +38,32 @@ type view struct {
 	distinct float64 // texts of it
 }
 
-// views returns the views of all recipes; nil in brief if the data do not tell. It sets the weights of pairs.
-func views(ctx context.Context, s *Sample, pairs, given []pair, o Options) (all []view, err error) {
+// views returns the views of all recipes, nil in brief if the data do not tell, and whom to ask about pairs. It sets the
+// weights of pairs.
+func views(ctx context.Context, s *Sample, pairs, given []pair, o Options) (all []view, third asked, err error) {
 	texts := s.texts()
 	for _, c := range cuts {
 		sets, err := setsOf(ctx, texts, c, o.Threads)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		common, err := commons(ctx, sets, pairs, o.Threads)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		ofGiven, err := commons(ctx, sets, given, o.Threads)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if c == witnessCut {
 			s.weigh(pairs, common, sets)
 			if o.Brief && len(given) == 0 && !weightsOf(pairs).tell() {
-				return nil, nil
+				return nil, nil, nil
+			}
+			if !o.Banded {
+				if third, err = askedOf(ctx, pairs, sets, common, o.Threads); err != nil {
+					return nil, nil, err
+				}
 			}
 		}
 		own := sets[:len(s.Documents)]
@@ -70,13 +76,13 @@ func views(ctx context.Context, s *Sample, pairs, given []pair, o Options) (all 
 				continue
 			}
 			all = append(all, view{
-				Recipe: Recipe{c.tokens, c.n, m, 0}, pairs: similarities(m, sets, pairs, common), given: similarities(m, sets, given, ofGiven),
+				Recipe: Recipe{Tokens: c.tokens, N: c.n, Measure: m}, pairs: similarities(m, sets, pairs, common), given: similarities(m, sets, given, ofGiven),
 				chance:   newChance(own, pairs, m, s.Distinct),
 				features: float64(features) * s.Distinct / float64(max(len(own), 1)), distinct: s.Distinct,
 			})
 		}
 	}
-	return all, nil
+	return all, third, nil
 }
 
 // setsOf makes the sets of all texts.
@@ -114,19 +120,19 @@ func similarities(m measure.Measure, sets [][]uint64, pairs []pair, common []int
 // Thresholds are tried in steps of 1/steps.
 const (
 	steps      = 100
-	stepsLeast = 5    // bands find what is less alike only with more components than signatures have
-	asGood     = 0.01 // of recipes that are better by less, the one that costs least is taken
+	stepsLeast = 5     // bands find what is less alike only with more components than signatures have
+	asGood     = 0.005 // of recipes that are better by less, the one that costs least is taken
 )
 
 // rowsOf returns the rows: by descending merit, the default last.
-func rowsOf(views []view, pairs []pair, j *judgement, o Options) []Row {
+func rowsOf(views []view, pairs []pair, third asked, j *judgement, o Options) []Row {
 	var rows []Row
 	var byDefault Row
 	for i := range views {
-		t := newTally(&views[i], pairs, j)
+		t := newTally(&views[i], pairs, third, j)
 		rows = append(rows, t.best(o))
-		if r := t.view.Recipe; r == (Recipe{Default.Tokens, Default.N, Default.Measure, 0}) {
-			byDefault = t.row(Default.Threshold, o)
+		if r := t.view.Recipe; r == (Recipe{Tokens: Default.Tokens, N: Default.N, Measure: Default.Measure}) {
+			byDefault = t.row(steps*Default.Threshold, &t.plain, o)
 			t.complete(&byDefault)
 		}
 	}
@@ -152,49 +158,94 @@ func byMerit(a, b Row) int {
 	return cmp.Compare(b.score, a.score)
 }
 
-// counts are numbers of pairs by similarity, in steps.
+// counts are numbers of pairs by the threshold that they reach, in steps.
 type counts [steps + 1]float64
 
-func (c *counts) from(at int) (all float64) {
-	for _, n := range c[at:] {
-		all += n
+// reached adds up counts of pairs by the last threshold that they reach.
+func (c *counts) reached() {
+	for at := steps - 1; at >= 0; at-- {
+		c[at] += c[at+1]
 	}
-	return all
 }
 
-// tally counts pairs by their similarity by a recipe.
+// tally counts pairs by the thresholds that they reach by a recipe.
 type tally struct {
-	view         *view
+	view     *view
+	plain    counted
+	third    *counted // without those that third texts take out; nil: they take out none
+	byChance func(threshold float64) float64
+}
+
+// counted are pairs, for the whole.
+type counted struct {
 	all          counts
 	copies       counts   // as expected,
 	least, most  counts   // as few, and as many, as there may be: by the witness,
 	ofResampling []counts // or by each resampling of the examples
-	byChance     func(threshold float64) float64
 }
 
-func newTally(v *view, pairs []pair, j *judgement) *tally {
-	t := &tally{view: v, ofResampling: make([]counts, len(j.resampled)), byChance: v.chance.above}
-	for i, p := range pairs {
-		at := int(v.pairs[i] * steps)
-		t.all[at] += p.weight
-		t.copies[at] += p.weight * j.copies[i]
-		if p.cover >= allCopy {
-			t.least[at] += p.weight
+// add counts a pair at a step.
+func (c *counted) add(at int, weight float64, p *pair, i int, j *judgement) {
+	c.all[at] += weight
+	c.copies[at] += weight * j.copies[i]
+	if p.cover >= allCopy {
+		c.least[at] += weight
+	}
+	if p.cover >= noCopy {
+		c.most[at] += weight
+	}
+	for k, copies := range j.resampled {
+		c.ofResampling[k][at] += weight * copies[i]
+	}
+}
+
+// each calls visit for all counts.
+func (c *counted) each(visit func(*counts)) {
+	for _, of := range []*counts{&c.all, &c.copies, &c.least, &c.most} {
+		visit(of)
+	}
+	for k := range c.ofResampling {
+		visit(&c.ofResampling[k])
+	}
+}
+
+func newTally(v *view, pairs []pair, third asked, j *judgement) *tally {
+	t := &tally{view: v, byChance: v.chance.above}
+	t.plain.ofResampling = make([]counts, len(j.resampled))
+	for i := range pairs {
+		t.plain.add(stepOf(v.pairs[i]), pairs[i].weight, &pairs[i], i, j)
+	}
+	t.plain.each((*counts).reached)
+	a := asking{asked: third, alike: v.pairs}
+	for i := range pairs {
+		out := a.out(i)
+		if out == nil {
+			continue
 		}
-		if p.cover >= noCopy {
-			t.most[at] += p.weight
+		if t.third == nil {
+			c := t.plain
+			c.ofResampling = slices.Clone(c.ofResampling)
+			t.third = &c
 		}
-		for k, copies := range j.resampled {
-			t.ofResampling[k][at] += p.weight * copies[i]
+		for at, goes := range out {
+			if goes {
+				t.third.add(at, -pairs[i].weight, &pairs[i], i, j)
+			}
 		}
 	}
 	return t
 }
 
-// best returns the row at the best of the thresholds.
+// best returns the row at the best of the thresholds, with third texts where these are better.
 func (t *tally) best(o Options) (best Row) {
 	for at := steps - 1; at >= stepsLeast; at-- {
-		if row := t.row(float64(at)/steps, o); at == steps-1 || byMerit(row, best) < 0 {
+		if row := t.row(float64(at), &t.plain, o); at == steps-1 || byMerit(row, best) < 0 {
+			best = row
+		}
+		if t.third == nil {
+			continue
+		}
+		if row := t.row(float64(at), t.third, o); byMerit(row, best) < 0 {
 			best = row
 		}
 	}
@@ -202,34 +253,44 @@ func (t *tally) best(o Options) (best Row) {
 	return best
 }
 
-// row returns what the recipe finds from a threshold on.
-func (t *tally) row(threshold float64, o Options) Row {
+// counted returns the counts of a row.
+func (t *tally) counted(r Recipe) *counted {
+	if r.ThirdTexts {
+		return t.third
+	}
+	return &t.plain
+}
+
+// row returns what the recipe finds from a threshold in steps on.
+func (t *tally) row(threshold float64, c *counted, o Options) Row {
 	r := t.view.Recipe
-	r.Threshold = threshold
-	at, byChance := int(threshold*steps+0.5), t.byChance(threshold)
-	row := Row{Recipe: r, Pairs: t.all.from(at) + byChance}
-	row.Wrong, row.Found, row.F1 = t.quality(&t.copies, at, byChance)
+	at := int(threshold + 0.5)
+	r.Threshold, r.ThirdTexts = float64(at)/steps, c == t.third
+	byChance := t.byChance(r.Threshold)
+	row := Row{Recipe: r, Pairs: c.all[at] + byChance}
+	row.Wrong, row.Found, row.F1 = t.quality(c, &c.copies, &t.plain.copies, at, byChance)
 	chosenBy(&row, o)
-	if len(t.ofResampling) > 0 {
+	if len(c.ofResampling) > 0 {
 		row.allowed = byChance <= o.Wrong*row.Pairs
 		return row
 	}
-	row.WrongTo, row.FoundTo, _ = t.quality(&t.least, at, byChance)
-	row.WrongFrom, row.FoundFrom, _ = t.quality(&t.most, at, byChance)
+	row.WrongTo, row.FoundTo, _ = t.quality(c, &c.least, &t.plain.least, at, byChance)
+	row.WrongFrom, row.FoundFrom, _ = t.quality(c, &c.most, &t.plain.most, at, byChance)
 	row.FoundFrom, row.FoundTo = min(row.FoundFrom, row.Found), max(row.FoundTo, row.Found)
 	row.allowed = row.WrongFrom <= o.Wrong
 	return row
 }
 
-// quality returns what is wrong and what is found from a step on, if so many pairs are copies, and F1 of both.
-func (t *tally) quality(copies *counts, at int, byChance float64) (wrong, found, f1 float64) {
-	right, pairs := copies.from(at), t.all.from(at)+byChance
-	if pairs == 0 {
+// quality returns what is wrong and what is found from a step on, if so many of the pairs are copies, and of all pairs
+// so many are; and F1 of both.
+func (t *tally) quality(c *counted, copies, all *counts, at int, byChance float64) (wrong, found, f1 float64) {
+	right, pairs := copies[at], c.all[at]+byChance
+	if pairs <= 0 {
 		return 1, 0, 0
 	}
 	wrong = max(1-right/pairs, 0)
-	if all := copies.from(0); all > 0 {
-		found = right / all
+	if all[0] > 0 {
+		found = right / all[0]
 	}
 	return wrong, found, fMeasure(1-wrong, found, 1)
 }
@@ -246,13 +307,17 @@ func fMeasure(precision, recall, beta float64) float64 {
 // complete adds what a row costs, and between what its figures lie by resampled examples.
 func (t *tally) complete(r *Row) {
 	r.Seconds = t.view.chance.cost(r.Recipe, t.view.features, t.view.distinct) / 1e9
-	if len(t.ofResampling) == 0 {
+	if r.ThirdTexts {
+		r.Seconds += perAsked * r.Pairs / 1e9
+	}
+	c := t.counted(r.Recipe)
+	if len(c.ofResampling) == 0 {
 		return
 	}
 	at, byChance := int(r.Threshold*steps+0.5), t.byChance(r.Threshold)
 	var wrong, found, f1 []float64
-	for k := range t.ofResampling {
-		w, r, f := t.quality(&t.ofResampling[k], at, byChance)
+	for k := range c.ofResampling {
+		w, r, f := t.quality(c, &c.ofResampling[k], &t.plain.ofResampling[k], at, byChance)
 		wrong, found, f1 = append(wrong, w), append(found, r), append(f1, f)
 	}
 	r.WrongFrom, r.WrongTo = middle(wrong)

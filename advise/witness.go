@@ -147,6 +147,7 @@ type pair struct {
 	cover float64 // from 0 to 1: the share of the blocks of one document that stand in the other one, both ways
 
 	template bool // cover was lowered, as both may fill a template
+	stands   bool // nearly all of one text stands in the other, in any order
 
 	weight float64 // for how many pairs of the whole it stands
 }
@@ -202,6 +203,7 @@ func (w *witness) look(ctx context.Context, pairs []pair, threads int) error {
 			a, b = zeros(a, len(w.blocks[p.a])), zeros(b, len(w.blocks[p.b]))
 			hits(w.runs[p.a], w.runs[p.b], a, b)
 			ofA, ofB := places.Covered(a, w.blocks[p.a], true, &shares), places.Covered(b, w.blocks[p.b], true, &shares)
+			p.stands = max(places.Covered(a, w.blocks[p.a], false, &shares), places.Covered(b, w.blocks[p.b], false, &shares)) >= places.Stands
 			p.cover = min(ofMore*max(ofA, ofB)+ofLess*min(ofA, ofB), 1)
 			if min(len(a), len(b)) < blocksTell {
 				p.cover = min(p.cover, doubt)

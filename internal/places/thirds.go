@@ -18,8 +18,8 @@ import (
 // other, no third text is asked.
 const (
 	contradictShare = 4      // c contradicts a pair if it has less than one part in so many of what would be expected
-	stands          = 2. / 3 // share of the blocks of a text that stands in another one
-	sharedLeast     = Chars  // features that tell something: one change takes away so many
+	Stands          = 2. / 3 // share of the blocks of a text that stands in another one
+	SharedLeast     = Chars  // features that a pair must share to be doubted: one change takes away so many
 	// ThirdsMost is how many texts are asked that are like one of a pair, and as many that are like the other one.
 	ThirdsMost = 16
 )
@@ -152,11 +152,11 @@ func (j *Judge) Doubts(a, b *Text) bool {
 		}
 	})
 	for i, t := range of {
-		if Covered(j.hits[i], t.atLevel(level), false, &j.shares) >= stands {
+		if Covered(j.hits[i], t.atLevel(level), false, &j.shares) >= Stands {
 			return false
 		}
 	}
-	return len(j.shared) >= sharedLeast
+	return len(j.shared) >= SharedLeast
 }
 
 // atLevel returns how many runs each block has of those that a text of a level holds.
