@@ -311,10 +311,11 @@ func (s *few) read(keys []uint64) ([]foundKey, error) {
 		readers.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(chunks)); i = next.Add(1) - 1 {
 				held[i] = map[uint64]facts{}
+				full := s.newFull()
 				errs[i] = toRead(s.engine, chunks[i], keys, func(r keytable.Range) error {
 					return s.living(r, func(d *blockDoc) {
 						n := len(parts[i])
-						if parts[i] = wanted.appendFound(parts[i], d); len(parts[i]) > n {
+						if parts[i] = wanted.appendFound(parts[i], d, full); len(parts[i]) > n {
 							held[i][d.slot] = d.facts()
 						}
 					})
@@ -369,10 +370,10 @@ func (s *keySet) may(key uint64) bool {
 	return s.bits[h/64]>>(h%64)&1 != 0
 }
 
-// appendFound appends the keys of a document that the set has.
-func (s *keySet) appendFound(dst []foundKey, d *blockDoc) []foundKey {
+// appendFound appends the keys of a document that the set has, except those of which enough documents were found.
+func (s *keySet) appendFound(dst []foundKey, d *blockDoc, f *full) []foundKey {
 	for at := 0; at < len(d.keys); at += 8 {
-		if key := binary.LittleEndian.Uint64(d.keys[at:]); s.may(key) && s.has(key) {
+		if key := binary.LittleEndian.Uint64(d.keys[at:]); s.may(key) && s.has(key) && f.takes(keytable.Print(key), d, at/8) {
 			dst = append(dst, foundKey{keytable.Print(key), d.slot, at / 8, d.digest})
 		}
 	}
@@ -380,6 +381,48 @@ func (s *keySet) appendFound(dst []foundKey, d *blockDoc) []foundKey {
 }
 
 func (s *keySet) has(key uint64) bool { return s.prints[keytable.Print(key)] }
+
+// full bounds what is held of a key that many documents have. A bucket takes the first documents, those of the rest of the
+// slots come later, and of copies it takes one: a second one of the same chunk goes without the key, whatever there was
+// before. So a chunk needs no more documents than a bucket has, and of equal ones the first.
+type full struct {
+	most, ways int
+	expires    bool                   // then every copy has all keys
+	begun      map[uint64]*fullBucket // by prints
+}
+
+type fullBucket struct {
+	documents int
+	last      uint64 // slot
+	digests   map[[2]uint64]bool
+}
+
+func (s *few) newFull() *full {
+	return &full{s.x.options.BucketCap, s.x.options.Recipe.Keys() + 1, s.x.window.expires(), map[uint64]*fullBucket{}}
+}
+
+// takes tells whether key number at of a document, which comes after all others of its chunk, is needed.
+func (f *full) takes(print uint64, d *blockDoc, at int) bool {
+	b := f.begun[print]
+	if b == nil {
+		b = &fullBucket{digests: map[[2]uint64]bool{}}
+		f.begun[print] = b
+	} else if b.last == d.slot {
+		return true // two of its keys count as one
+	}
+	if b.documents == f.most {
+		return false
+	}
+	if !f.expires && at != f.ways-1 {
+		if b.digests[d.digest] {
+			return false
+		}
+		b.digests[d.digest] = true
+	}
+	b.documents++
+	b.last = d.slot
+	return true
+}
 
 // foundKeys are the slots of each print that was asked for, ascending.
 type foundKeys map[uint64][]uint64

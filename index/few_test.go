@@ -66,6 +66,41 @@ func TestAFewSearchesAnswerAsManyDo(t *testing.T) {
 	})
 }
 
+// Of a key that many documents have, no more are held than a bucket has.
+func TestAFewSearchesHoldNoMoreOfAKeyThanABucket(t *testing.T) {
+	const most = 5
+	fsys := vfstest.NewMem()
+	b, err := NewBuilder(indexDir, BuildOptions{Options: Options{Recipe: recipes(t)["sets"], BucketCap: most}, FS: fsys})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := newTexter(7).next()
+	var docs []Document
+	for i := range 300 { // all are alike; every second one is a copy
+		docs = append(docs, Document{ID: fmt.Append(nil, i), Text: fmt.Append(nil, text, " ", i%2*i)})
+	}
+	err = addAll(b, docs, 300)
+	_, errFinish := b.Finish(t.Context())
+	if err := errors.Join(err, errFinish, b.Close()); err != nil {
+		t.Fatal(err)
+	}
+	x, err := Open(indexDir, OpenOptions{FS: fsys, ReadOnly: true, Few: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	if _, err := x.NewSearcher().Search(docs[0].Text, SearchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	fullest := 0
+	for _, found := range x.few.known {
+		fullest = max(fullest, len(found))
+	}
+	if fullest != most || len(x.few.held) > most*len(x.few.known) {
+		t.Errorf("%d documents of a key are held, %d in all", fullest, len(x.few.held))
+	}
+}
+
 // fewMade makes an index of documents that are built, and others that are added, of which some go.
 func fewMade(t *rapid.T, fsys vfs.FS, o Options, built, added []Document) {
 	fatal := func(err error) {
