@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Output receives the blocks that a task makes. It may keep the slices.
+// Output receives the blocks that a task makes. A block is valid during the call.
 type Output interface {
 	Block(h Header, block []byte) error
 }
@@ -57,9 +57,12 @@ func (e *emitter) hand(s Stream, partition int, b *openBlock) error {
 	h := Header{Plan: e.plan.ID(), Stream: s, Task: e.task, Number: e.number, Partition: partition, Rows: b.rows, Bytes: len(b.bytes) - HeaderBytes}
 	h.seal(b.bytes)
 	e.number++
-	full := b.bytes
-	*b = openBlock{}
-	return e.out.Block(h, full)
+	err := e.out.Block(h, b.bytes)
+	b.rows, b.bytes = 0, b.bytes[:HeaderBytes]
+	if cap(b.bytes) > 2*e.plan.blockBytes() {
+		b.bytes = nil // it had a row longer than a block
+	}
+	return err
 }
 
 // flush hands the blocks that are not full to the output.

@@ -13,17 +13,18 @@ import (
 
 // A spool stores bytes by offset: in memory up to a limit, then in a file.
 type spool struct {
-	space *scratch.Space
-	most  int64 // bytes in memory; 0: no limit
-	name  string
-	file  vfs.File
-	buf   []byte // bytes that are not in the file yet
-	size  int64  // all bytes, in the file and in buf
-	read  []byte
+	space   *scratch.Space
+	most    int64 // bytes in memory; 0: no limit
+	name    string
+	file    vfs.File
+	chunks  [][]byte // bytes that are not in the file yet, spoolChunk in all but the last; never moved
+	written int64    // bytes in the file
+	size    int64    // all bytes
+	read    []byte
 }
 
-// spoolWrite is how many bytes are written to the file at once.
-const spoolWrite = 1 << 20
+// spoolChunk is how many bytes are in one piece, and written to the file at once.
+const spoolChunk = 1 << 20
 
 func newSpool(space *scratch.Space, share int64) *spool {
 	return &spool{space: space, most: space.Share(share)}
@@ -33,14 +34,23 @@ func newSpool(space *scratch.Space, share int64) *spool {
 func (s *spool) add(parts ...[]byte) (offset int64, err error) {
 	offset = s.size
 	for _, b := range parts {
-		s.buf = append(s.buf, b...)
 		s.size += int64(len(b))
+		for len(b) > 0 {
+			last := len(s.chunks) - 1
+			if last < 0 || len(s.chunks[last]) == spoolChunk {
+				s.chunks = append(s.chunks, make([]byte, 0, spoolChunk))
+				last++
+			}
+			n := min(len(b), spoolChunk-len(s.chunks[last]))
+			s.chunks[last] = append(s.chunks[last], b[:n]...)
+			b = b[n:]
+		}
 	}
 	limit := s.most
 	if s.file != nil {
-		limit = spoolWrite
+		limit = spoolChunk
 	}
-	if limit == 0 || int64(len(s.buf)) < limit {
+	if limit == 0 || s.size-s.written < limit {
 		return offset, nil
 	}
 	if s.file == nil {
@@ -49,29 +59,34 @@ func (s *spool) add(parts ...[]byte) (offset int64, err error) {
 			return 0, err
 		}
 	}
-	s.space.Spilled(int64(len(s.buf)))
-	if _, err := s.file.Write(s.buf); err != nil {
-		return 0, scratch.Error(err)
+	s.space.Spilled(s.size - s.written)
+	for _, chunk := range s.chunks {
+		if _, err := s.file.Write(chunk); err != nil {
+			return 0, scratch.Error(err)
+		}
 	}
-	if cap(s.buf) > 2*spoolWrite {
-		s.buf = nil
-	}
-	s.buf = s.buf[:0]
+	s.written = s.size
+	clear(s.chunks[1:])
+	s.chunks = append(s.chunks[:0], s.chunks[0][:0])
 	return offset, nil
 }
 
 // at returns n bytes from an offset on. They are valid until the next call.
 func (s *spool) at(offset int64, n int) ([]byte, error) {
-	written := s.size - int64(len(s.buf))
-	if offset >= written {
-		return s.buf[offset-written:][:n], nil
+	if from := offset - s.written; from >= 0 && from%spoolChunk+int64(n) <= spoolChunk && n > 0 {
+		return s.chunks[from/spoolChunk][from%spoolChunk:][:n], nil
 	}
 	s.read = scratch.Buffer(s.read, n)
-	inFile := min(int64(n), written-offset)
-	if _, err := s.file.ReadAt(s.read[:inFile], offset); err != nil && !(err == io.EOF) {
-		return nil, scratch.Error(err)
+	inFile := min(int64(n), max(s.written-offset, 0))
+	if inFile > 0 {
+		if _, err := s.file.ReadAt(s.read[:inFile], offset); err != nil && !(err == io.EOF) {
+			return nil, scratch.Error(err)
+		}
 	}
-	copy(s.read[inFile:], s.buf)
+	for done := inFile; done < int64(n); {
+		from := offset + done - s.written
+		done += int64(copy(s.read[done:], s.chunks[from/spoolChunk][from%spoolChunk:]))
+	}
 	return s.read[:n], nil
 }
 

@@ -99,7 +99,7 @@ func (o *taken) Block(h Header, block []byte) error {
 	if len(o.blocks) == o.fail {
 		return errKilled
 	}
-	o.blocks, o.heads = append(o.blocks, block), append(o.heads, h)
+	o.blocks, o.heads = append(o.blocks, bytes.Clone(block)), append(o.heads, h)
 	return nil
 }
 
