@@ -68,6 +68,9 @@ func (t *table) glueClass(r rune, e entry, out []byte, changes uint8) uint8 {
 		return changes | mark
 	case out == nil && norm.NFC.PropertiesString(string(r)).CCC() == 0 && !composesOutsideRuns()[r]:
 		return changes
+	case out == nil && norm.NFC.PropertiesString(string(r)).CCC() == 0:
+		// It begins a token there, which is made anew with what is before it; no stretch ends between the two.
+		return changes | simd.ClassLate
 	}
 	return simd.ClassStop
 }

@@ -1,6 +1,8 @@
 package text
 
 import (
+	"math/rand/v2"
+	"strings"
 	"testing"
 	"unicode"
 	"unicode/utf8"
@@ -56,5 +58,24 @@ func TestWhatComposesWithRuns(t *testing.T) {
 	}
 	if n < 10 {
 		t.Errorf("%d composites only", n)
+	}
+}
+
+// Vowels that compose with a mark before them, and then begin a token or go on with one, equal the twin wherever they
+// stand: behind a code point that is a token, behind separators and other marks, and where a stretch ends.
+func TestVowelsThatComposeWithMarksEqualTheTwin(t *testing.T) {
+	pieces := []string{"\u0cc6", "\u0cbf", "\u0cca", "\u0cd5", "\u0cd6", "\u0cc2", "\u0cbc", "\u0ccd", "ಕ", "ನ್ನು", "中", "か", "か\u3099",
+		"\u1b05", "\u1b3a", "\u1b42", "\u1b35", "ก", "ิ", "\u0323", "\u0316", "\u00ad", "é", "ß", " ", ", ", "a", "Word", "\u09c7", "\u09be"}
+	random := rand.New(rand.NewPCG(29, 5))
+	for _, o := range []Options{{}, {Tokens: Alnum}, {Tokens: Space}, {Normalize: NFC}, {Normalize: None}, {StripDiacritics: true}} {
+		tok := mustNew(t, o)
+		for range 300 / thin() {
+			few := 2 + random.IntN(len(pieces)-1)
+			var doc strings.Builder
+			for range 1 + random.IntN(40)*random.IntN(40) {
+				doc.WriteString(pieces[(few+random.IntN(few)*7)%len(pieces)])
+			}
+			check(t, tok, doc.String())
+		}
 	}
 }

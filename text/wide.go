@@ -134,7 +134,7 @@ func (t *Tokenizer) isMark(stretch []byte, at int) bool {
 		return false
 	}
 	r := shortCodePoint(stretch[at:])
-	return t.table.page(r).class[r%pageSize]&(simd.ClassMark|simd.ClassLastMark) != 0
+	return t.table.page(r).class[r%pageSize]&(simd.ClassMark|simd.ClassLastMark|simd.ClassLate) != 0
 }
 
 // rebuild replaces the tokens of a stretch, whose hashes end dst, that have one of the places in

@@ -59,7 +59,7 @@ const (
 	// ClassRebuild: it changes its token, which the caller has to make anew; Cuts says where.
 	ClassRebuild class = 1 << 6
 	// ClassLate, with one of the classes of marks: it may follow anything. Where no other mark may, it is as if it were
-	// ClassRebuild, too.
+	// ClassRebuild, too. Without them it is no mark, but a stretch does not end before it either.
 	ClassLate class = 1 << 7
 )
 
