@@ -70,7 +70,7 @@ func DedupRecords(ctx context.Context, config Config, join JoinConfig, accept bo
 		}
 		links := linksOf(result, join.Threshold)
 		decided := accept || join.Threshold > 0 || join.Precision > 0 || join.Model != nil
-		links.Undecided = !decided && !tells(result)
+		links.Undecided = !decided && !result.Tells()
 		return links, nil
 	})
 	summary, err := dedup.Run(ctx, withReport(config))
@@ -78,19 +78,6 @@ func DedupRecords(ctx context.Context, config Config, join JoinConfig, accept bo
 		return nil, nil, err
 	}
 	return summary, result, result.Finish()
-}
-
-// tells reports whether the data tell which records are one thing: it is known about how many of the links are right, and
-// that at least half of them are, and of the pairs in clusters.
-func tells(r *JoinResult) bool {
-	if r.Linked > 0 && !linkage.MostlyRight(r.ExpectedPrecision) {
-		return false
-	}
-	if r.Entities == nil {
-		return true
-	}
-	low, _ := r.Entities.Precision()
-	return low >= 0.5 // not if it is unknown, NaN
 }
 
 // linksOf returns the links of a join within one table as links of the engine.
@@ -104,8 +91,14 @@ func linksOf(r *JoinResult, threshold float64) *dedup.Links {
 		by += "; " + estimates
 	}
 	links := &dedup.Links{
-		Records:    r.Left,
-		All:        func(yield func(dedup.Link) bool) { connecting(r, yield) },
+		Records: r.Left,
+		All: func(yield func(dedup.Link) bool) {
+			for c := range r.Connecting() {
+				if !yield(dedup.Link(c)) {
+					return
+				}
+			}
+		},
 		Similarity: func(a, b uint32) float64 { return r.Similarity(int(a), int(b)) },
 		ID:         func(record uint32) []byte { return r.ID(int(record)) },
 		By:         by,
@@ -128,13 +121,8 @@ const largestEntities = 10
 
 // describeEntities tells how likely the clusters are, and which are the largest.
 func describeEntities(links *dedup.Links, r *JoinResult) {
-	clusters, of := r.Entities.Clusters, r.Entities.Of(r.Left)
-	links.Probability = func(record uint32) (p float64, known bool) {
-		if of[record] < 0 {
-			return 0, false
-		}
-		return clusters[of[record]].Probability, true
-	}
+	clusters := r.Entities.Clusters
+	links.Probability = r.ClusterProbability()
 	order := make([]int, len(clusters))
 	for i := range clusters {
 		order[i] = i
@@ -147,35 +135,5 @@ func describeEntities(links *dedup.Links, r *JoinResult) {
 		c := &clusters[i]
 		weakest := dedup.Link{A: c.Weakest.A, B: c.Weakest.B, Similarity: logistic.Probability(c.Weakest.Evidence)}
 		links.Largest = append(links.Largest, dedup.LinkedCluster{First: c.Members[0], Size: len(c.Members), Probability: c.Probability, Weakest: weakest})
-	}
-}
-
-// connecting ranges over the links that connect the records of clusters: those within the clusters that hold, and the
-// pairs that have joined these; if no such clusters were asked for, all links.
-func connecting(r *JoinResult, yield func(dedup.Link) bool) {
-	var of []int32
-	joins := map[[2]uint32]bool{}
-	if r.Entities != nil {
-		of = r.Entities.Of(r.Left)
-		for _, c := range r.Entities.Clusters {
-			for _, p := range c.Joins {
-				joins[[2]uint32{min(p.A, p.B), max(p.A, p.B)}] = true
-			}
-		}
-	}
-	for l := range r.Links.All() {
-		if of != nil && (of[l.RowA] < 0 || of[l.RowA] != of[l.RowB]) {
-			continue
-		}
-		a, b := uint32(l.RowA), uint32(l.RowB)
-		delete(joins, [2]uint32{min(a, b), max(a, b)})
-		if !yield(dedup.Link{A: a, B: b, Similarity: l.Similarity}) {
-			return
-		}
-	}
-	for p := range joins { // in any order, see dedup.Links
-		if !yield(dedup.Link{A: p[0], B: p[1], Similarity: r.Similarity(int(p[0]), int(p[1]))}) {
-			return
-		}
 	}
 }

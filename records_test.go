@@ -1,7 +1,6 @@
 package alike
 
 import (
-	"math"
 	"slices"
 	"testing"
 
@@ -32,31 +31,5 @@ func TestTheLargestClustersOfRecordsAreDescribed(t *testing.T) {
 	}
 	if want := []float64{0.9, 0.6, 0.6, 0, 0.9, 0.6, 0}; !slices.Equal(got, want) {
 		t.Errorf("probabilities %v, want %v", got, want)
-	}
-}
-
-func TestDataTellIfHalfOfThePairsAreRight(t *testing.T) {
-	entities := func(right, alone float64) *linkage.Entities {
-		return &linkage.Entities{Pairs: 10, Right: right, RightAlone: alone}
-	}
-	for name, test := range map[string]struct {
-		linked   int
-		expected [2]float64
-		entities *linkage.Entities
-		want     bool
-	}{
-		"nothing was found":                 {0, [2]float64{0, 0}, &linkage.Entities{}, true},
-		"half of the links":                 {4, [2]float64{0.5, 0.7}, nil, true},
-		"links that contradict each other":  {4, [2]float64{0.4, 0.6}, nil, false},
-		"a range that says nothing":         {4, [2]float64{0.55, 1}, nil, false},
-		"nobody knows":                      {4, [2]float64{math.NaN(), math.NaN()}, nil, false},
-		"clusters that hold":                {4, [2]float64{0.8, 1}, entities(9, 6), true},
-		"clusters of pairs that are not so": {4, [2]float64{0.8, 1}, entities(9, 4), false},
-	} {
-		r := &JoinResult{Entities: test.entities}
-		r.Linked, r.ExpectedPrecision = test.linked, test.expected
-		if got := tells(r); got != test.want {
-			t.Errorf("%s: %v, want %v", name, got, test.want)
-		}
 	}
 }

@@ -15,6 +15,8 @@ type Chosen struct {
 	Fields          []Field  // weight and tokens are settled
 	LeftID, RightID string   // columns; corpus.NoID: the number of the record
 	With            []string // columns of both tables that are passed through
+	Sources         []string // found in the one table, see Config.SourcesFound
+	Doubled         []string
 	LeftOut         []LeftOut
 	Notes           []string // what is unusual in the first records of the tables
 }
@@ -33,6 +35,9 @@ func Choose(ctx context.Context, c Config) (*Chosen, error) {
 		return nil, err
 	}
 	chosen := &Chosen{LeftID: left.options.IDField, RightID: right.options.IDField, With: c.With, LeftOut: r.LeftOut, Notes: r.Notes}
+	if c.SourcesFound {
+		chosen.Sources, chosen.Doubled = c.Sources, c.Doubled
+	}
 	for _, column := range r.Columns {
 		chosen.Fields = append(chosen.Fields, column.Field)
 	}
@@ -65,7 +70,9 @@ func chooseColumns(ctx context.Context, c *Config, left, right *source, result *
 	if err != nil {
 		return err
 	}
-	c.foundSources = len(c.Sources) == 0
+	if len(c.Sources) == 0 {
+		c.SourcesFound, c.Doubled = true, chosen.Doubled
+	}
 	result.LeftOut, c.Sources = append(result.LeftOut, chosen.LeftOut...), chosen.Sources
 	for _, column := range chosen.Columns {
 		result.Columns = append(result.Columns, Column{Field: Field{Left: column.Left, Right: column.Right, Weight: 1, Tokens: column.Kind}})

@@ -2,6 +2,7 @@ package linkage
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"github.com/alike-dev/alike/cluster"
@@ -60,4 +61,70 @@ func sizes(clusters *Entities, pairs []compare.Pair, links []int, t *held.Tables
 func largest(sizes []int) []int {
 	slices.SortFunc(sizes, func(a, b int) int { return cmp.Compare(b, a) })
 	return append([]int{}, sizes[:min(largestClusters, len(sizes))]...)
+}
+
+// Tells reports whether the data tell which records of the only table are one thing: it is known about how many of the links are
+// right, and that at least half of them are, and of the pairs in clusters.
+func (r *Result) Tells() bool {
+	if r.Linked > 0 && !MostlyRight(r.ExpectedPrecision) {
+		return false
+	}
+	if r.Entities == nil {
+		return true
+	}
+	low, _ := r.Entities.Precision()
+	return low >= 0.5 // not if it is unknown, NaN
+}
+
+// ClusterProbability returns a function that returns the probability of the cluster of a record, and whether it is known; nil if
+// there are no clusters. O(records).
+func (r *Result) ClusterProbability() func(row uint32) (p float64, known bool) {
+	if r.Entities == nil {
+		return nil
+	}
+	clusters, of := r.Entities.Clusters, r.Entities.Of(r.Left)
+	return func(row uint32) (p float64, known bool) {
+		if of[row] < 0 {
+			return 0, false
+		}
+		return clusters[of[row]].Probability, true
+	}
+}
+
+// A Connection is two records of the only table that are in one cluster.
+type Connection struct {
+	A, B       uint32
+	Similarity float64
+}
+
+// Connecting ranges over the pairs that connect the records of clusters, in any order: the links within the clusters that hold, and
+// the pairs that have joined these; if no such clusters were asked for, all links.
+func (r *Result) Connecting() iter.Seq[Connection] {
+	return func(yield func(Connection) bool) {
+		var of []int32
+		joins := map[[2]uint32]bool{}
+		if r.Entities != nil {
+			of = r.Entities.Of(r.Left)
+			for _, c := range r.Entities.Clusters {
+				for _, p := range c.Joins {
+					joins[[2]uint32{min(p.A, p.B), max(p.A, p.B)}] = true
+				}
+			}
+		}
+		for l := range r.Links.All() {
+			if of != nil && (of[l.RowA] < 0 || of[l.RowA] != of[l.RowB]) {
+				continue
+			}
+			a, b := uint32(l.RowA), uint32(l.RowB)
+			delete(joins, [2]uint32{min(a, b), max(a, b)})
+			if !yield(Connection{a, b, l.Similarity}) {
+				return
+			}
+		}
+		for p := range joins {
+			if !yield(Connection{p[0], p[1], r.Similarity(int(p[0]), int(p[1]))}) {
+				return
+			}
+		}
+	}
 }

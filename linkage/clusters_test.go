@@ -3,6 +3,7 @@ package linkage
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,6 +37,32 @@ func TestClustersKeepSourcesApart(t *testing.T) {
 		}
 		if len(r.Entities.Clusters) != 40 || largest != test.largest {
 			t.Errorf("sources %v: %d clusters, the largest of %d records, want 40 and %d", test.sources, len(r.Entities.Clusters), largest, test.largest)
+		}
+	}
+}
+
+func TestDataTellIfHalfOfThePairsAreRight(t *testing.T) {
+	entities := func(right, alone float64) *Entities {
+		return &Entities{Pairs: 10, Right: right, RightAlone: alone}
+	}
+	for name, test := range map[string]struct {
+		linked   int
+		expected [2]float64
+		entities *Entities
+		want     bool
+	}{
+		"nothing was found":                 {0, [2]float64{0, 0}, &Entities{}, true},
+		"half of the links":                 {4, [2]float64{0.5, 0.7}, nil, true},
+		"links that contradict each other":  {4, [2]float64{0.4, 0.6}, nil, false},
+		"a range that says nothing":         {4, [2]float64{0.55, 1}, nil, false},
+		"nobody knows":                      {4, [2]float64{math.NaN(), math.NaN()}, nil, false},
+		"clusters that hold":                {4, [2]float64{0.8, 1}, entities(9, 6), true},
+		"clusters of pairs that are not so": {4, [2]float64{0.8, 1}, entities(9, 4), false},
+	} {
+		r := &Result{Entities: test.entities}
+		r.Linked, r.ExpectedPrecision = test.linked, test.expected
+		if got := r.Tells(); got != test.want {
+			t.Errorf("%s: %v, want %v", name, got, test.want)
 		}
 	}
 }

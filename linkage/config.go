@@ -72,9 +72,12 @@ type Config struct {
 
 	OnSkip func(*corpus.Problem) // called for each record that was not read
 
+	// SourcesFound says that Sources were found in the data and not named by the user, and Doubled which values of their column
+	// are sources that have things twice, unlike the others. A join that finds sources itself sets both.
+	SourcesFound bool
+	Doubled      []string
+
 	limits limits
-	// foundSources says that Sources were found, and not named by the user.
-	foundSources bool
 }
 
 // NoSource is the only one of Config.Sources of a table that has no sources, or whose sources may have a thing twice.

@@ -200,7 +200,7 @@ func (c *Config) complement(o *judge.Options, f *find.Finder, r *Result) (err er
 		o.Base, o.BaseBySource = c.Model.base(), c.Model.Base.BySource
 	}
 	if len(c.Sources) > 0 && !c.noSources() {
-		o.Sources, o.Told = columns.NewSources(f.Left, f.Right, f.Kept, c.Sources), !c.foundSources
+		o.Sources, o.Told = columns.NewSources(f.Left, f.Right, f.Kept, c.Sources, c.Doubled), !c.SourcesFound
 	}
 	for _, column := range r.Columns {
 		o.Names = append(o.Names, column.Right)

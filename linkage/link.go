@@ -106,7 +106,7 @@ func choose(ctx context.Context, c *Config, e *judge.Examiner, fixed settled, t 
 			r.Entities = clusters
 		}
 	}
-	r.estimate(decide.Estimate(edges, e.Probability, otherViews(ctx, e, fixed.assumed), e.Shed, fewer, within))
+	r.estimate(decide.Estimate(edges, e.Probability, otherViews(ctx, e, fixed.assumed), confirmed(e), e.Shed, fewer, within))
 	r.Links, r.Linked = linksOf(e, t, edges, len(c.With)), len(edges)
 	r.LargestClusters = largest(sizes(r.Entities, e.Found.Pairs, edges, t))
 	r.Model = found(c, r, e, least)
@@ -128,6 +128,14 @@ func otherViews(ctx context.Context, e *judge.Examiner, assumed *judge.Examiner)
 		views = append(views, of)
 	}
 	return views
+}
+
+// confirmed returns how likely each candidate is a match by decoys; nil: there are none, or the model was not learned from the tables.
+func confirmed(e *judge.Examiner) []float64 {
+	if e.Decoys == nil || e.Base != nil {
+		return nil
+	}
+	return e.Decoys.Of(e.Model, e.Found)
 }
 
 // allowed returns, ascending, the candidates that a match rule allows to be links, given their probabilities and ranks.

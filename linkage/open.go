@@ -89,7 +89,7 @@ func findTables(ctx context.Context, c *Config) (left, right *source, err error)
 		}
 	}
 	if c.Model != nil && len(c.Sources) == 0 && !slices.ContainsFunc(c.Model.Sources, func(name string) bool { return !slices.Contains(left.columns, name) }) {
-		c.Sources = c.Model.Sources
+		c.Sources, c.Doubled = c.Model.Sources, c.Model.Doubled
 	}
 	for _, name := range c.Sources {
 		if !c.noSources() && !(slices.Contains(left.columns, name) && slices.Contains(right.columns, name)) {

@@ -40,6 +40,10 @@ func (c *Config) settings(tables ...*source) iter.Seq[journal.Setting] {
 	for _, v := range c.Verdicts {
 		said = hashing.Mix(said ^ hashing.Bytes(fmt.Appendf(nil, "%q %q %v", v.A, v.B, v.Match)))
 	}
+	sources := fmt.Sprintf("%q", c.Sources)
+	if c.SourcesFound || c.Doubled != nil {
+		sources += fmt.Sprintf(" found %v, but %q", c.SourcesFound, c.Doubled)
+	}
 	set := []journal.Setting{
 		{Name: "command", Value: "join"},
 		{Name: "engine", Value: joinVersion},
@@ -49,7 +53,7 @@ func (c *Config) settings(tables ...*source) iter.Seq[journal.Setting] {
 		{Name: "columns of ids", Value: fmt.Sprintf("%q %q", c.LeftID, c.RightID)},
 		{Name: string(setting.Field), Value: fmt.Sprintf("%+v", c.Fields)},
 		{Name: "table of a record", Value: c.Table},
-		{Name: string(setting.Source), Value: fmt.Sprintf("%q", c.Sources)},
+		{Name: string(setting.Source), Value: sources},
 		{Name: string(setting.Same), Value: fmt.Sprintf("%q", c.Same)},
 		{Name: string(setting.Threshold), Value: fmt.Sprint(c.Threshold)},
 		{Name: string(setting.Precision), Value: fmt.Sprint(c.Precision)},

@@ -139,8 +139,7 @@ func TestEverySettingOfAJoinIsInItsFingerprint(t *testing.T) {
 		"Left", "Right", "Copies", "Corpus", // the files' names and states are in it, and how they are parsed
 		"Threads", "Memory", "Work", "Fresh", "OnSkip", // nothing depends on them
 		"Considered", "Evidence", "Audit", "Clusters", "Even", // of what is noted nothing depends on them
-		"limits",       // nobody has others
-		"foundSources", // follows from the tables and Sources
+		"limits", // nobody has others
 	}
 	text := func(c Config) (s string) {
 		for setting := range c.settings() {

@@ -22,7 +22,7 @@ func newModel(c *Config, r *Result, e *judge.Examiner, weights []float64) *Model
 	}
 	m.Base = Base{Prior: base.Prior, Share: base.Share[:len(m.Fields)], Shifts: e.Shifts, BySource: e.ByKinds}
 	if !c.noSources() {
-		m.Sources = c.Sources
+		m.Sources, m.Doubled = c.Sources, c.Doubled
 	}
 	for f := range base.Width {
 		m.Base.Evidence = append(m.Base.Evidence, base.Evidence[f*compare.Levels:(f+1)*compare.Levels])

@@ -23,6 +23,7 @@ type Model struct {
 	Match     Match    `json:"match"`
 	Weighing  Weighing `json:"weighing"`
 	Sources   []string `json:"sources,omitempty"` // columns that name the sources of records, where the table has them
+	Doubled   []string `json:"doubled,omitempty"` // sources that have things twice, see Config.Doubled
 	Threshold float64  `json:"threshold"`         // pairs that are more probable than this are links
 	Learned   Learned  `json:"learned"`
 	Base      Base     `json:"base"`

@@ -203,7 +203,7 @@ func (c *clusterer) emit(_ int, m member) error {
 		}
 		return nil
 	}
-	f := fate{m.position, uint64(k.size), false, 0, m.name, k.first, k.name, fileOf(k.position)}
+	f := fate{position: m.position, size: uint64(k.size), name: m.name, first: k.first, kept: k.name, file: fileOf(k.position)}
 	if m.position == m.rep {
 		similarity, err := c.similarity(k, m)
 		if err != nil {

@@ -225,7 +225,7 @@ func writeLists(t *task, fates *shelf, to *extsort.Appender) error {
 		}
 		member := []string{string(f.name), string(f.first)}
 		if t.plan.Join != nil {
-			member = append(member, "") // clusters of all that links connect have no probability
+			member = append(member, f.shownProbability())
 		}
 		if err := all.Write(member); err != nil || !f.removed {
 			return err

@@ -17,14 +17,18 @@ type fate struct {
 	size              uint64 // of the cluster
 	removed           bool
 	similarity        float64
-	name, first, kept []byte // names of the document, of the first one of the cluster, and of the kept one
-	file              uint32 // of the kept one
+	name, first, kept []byte  // names of the document, of the first one of the cluster, and of the kept one
+	file              uint32  // of the kept one
+	probability       float64 // of a cluster of records; NaN: it is not known
 }
 
 // send sends the fate to the task of the document. It uses the memory of payload, and returns it.
 func (f *fate) send(t *task, payload []byte) ([]byte, error) {
 	payload = appendPart(appendPart(appendPart(payload, f.name), f.first), f.kept)
 	payload = binary.LittleEndian.AppendUint32(payload, f.file)
+	if t.plan.Join != nil {
+		payload = binary.LittleEndian.AppendUint64(payload, math.Float64bits(f.probability))
+	}
 	of := f.size << 1
 	if f.removed {
 		of |= 1
@@ -41,7 +45,12 @@ func readFate(r row) (f fate, err error) {
 			return f, err
 		}
 	}
-	if len(rest) != 4 {
+	switch len(rest) {
+	case 12:
+		f.probability = math.Float64frombits(binary.LittleEndian.Uint64(rest[4:]))
+	case 4:
+		f.probability = math.NaN()
+	default:
 		return f, errParts
 	}
 	f.file = binary.LittleEndian.Uint32(rest)
@@ -117,4 +126,12 @@ func (g *tagger) send(t *task, keeps func(position uint64) bool) error {
 		}
 		return t.out.add(TagRows, t.number, line)
 	})
+}
+
+// shownProbability returns the probability for a list: empty if it is not known.
+func (f *fate) shownProbability() string {
+	if math.IsNaN(f.probability) {
+		return ""
+	}
+	return string(measure.AppendSimilarity(nil, f.probability))
 }

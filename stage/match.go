@@ -60,9 +60,11 @@ func gather(t *task) error {
 func match(t *task) (err error) {
 	j := t.plan.Join
 	c := j.Rule.config()
-	c.Memory = t.space.Ceiling
+	c.Memory, c.Sources, c.SourcesFound = t.space.Ceiling, j.Sources, len(j.Sources) > 0
 	if t.plan.Command == Join {
 		c.With = j.Others
+	} else {
+		c.Clusters, c.Even = !j.Rule.Connected, true
 	}
 	left, right, err := newTableFiles(t)
 	if err != nil {
@@ -120,8 +122,14 @@ func newTableFiles(t *task) (left, right *tableFile, err error) {
 	for _, f := range j.Rule.Fields {
 		names[leftTable], names[rightTable] = append(names[leftTable], f.Left), append(names[rightTable], f.Right)
 	}
-	if t.plan.Command == Join {
-		names[leftTable], names[rightTable] = append(names[leftTable], j.Others...), append(names[rightTable], j.Others...)
+	for i := range names {
+		for _, other := range j.Others {
+			if t.plan.Command != Join { // only their length matters
+				other = ""
+			}
+			names[i] = append(names[i], other)
+		}
+		names[i] = append(names[i], j.Sources...)
 	}
 	var files [tables]*tableFile
 	for i, name := range []string{"left", "right"} {

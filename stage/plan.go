@@ -68,7 +68,7 @@ func (t *Tags) tagged(how uint64) bool { return t != nil && how == isRemoved }
 func (t *Tags) rows() bool { return t != nil && t.Rows }
 
 // PlanVersion is the version of the form of plans and of the results of stages.
-const PlanVersion = 9
+const PlanVersion = 10
 
 // MaxPartitions is the largest Plan.Partitions and the largest length of Plan.FirstFiles.
 const MaxPartitions = 1 << 16

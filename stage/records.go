@@ -67,7 +67,7 @@ func (t *task) eachRecord(c *rowCutter, wanted func(position uint64) bool, visit
 
 // check returns an error if a record does not have a value for each column.
 func (j *Tables) check(d *Document) error {
-	if want := len(j.Columns) + len(j.Others); len(d.Fields) != want {
+	if want := j.values(); len(d.Fields) != want {
 		return fmt.Errorf("a record of %d values, in place of %d", len(d.Fields), want)
 	}
 	return nil

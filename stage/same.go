@@ -2,6 +2,7 @@ package stage
 
 import (
 	"errors"
+	"math"
 
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/internal/extsort"
@@ -21,17 +22,27 @@ func keepOfRecords(t *task, r *linkage.Result) error {
 		return err
 	}
 	sets, linked := cluster.New(r.Left), int64(0)
-	for l := range r.Links.All() {
-		if !skipped[l.RowA] && !skipped[l.RowB] {
-			sets.Union(uint32(l.RowA), uint32(l.RowB))
+	for c := range r.Connecting() {
+		if !skipped[c.A] && !skipped[c.B] {
+			sets.Union(c.A, c.B)
 			linked++
 		}
 	}
-	k := &keptRecords{t: t, similarity: r.Similarity, label: sets.AppendLabels(nil), size: make([]uint32, r.Left), of: map[uint32]*keptRecord{}}
+	k := &keptRecords{
+		t: t, similarity: r.Similarity, probability: r.ClusterProbability(),
+		label: sets.AppendLabels(nil), size: make([]uint32, r.Left), of: map[uint32]*keptRecord{},
+	}
+	rule := t.plan.Join.Rule
+	if k.undecided = !rule.decides() && !r.Tells(); k.undecided {
+		err = t.count(CountUndecided, 1)
+	}
 	for _, label := range k.label {
 		k.size[label]++
 	}
-	if err = k.each(k.choose); err == nil {
+	if err == nil {
+		err = k.each(k.choose)
+	}
+	if err == nil {
 		err = k.each(k.decide)
 	}
 	return errors.Join(err, t.count(CountVerified, linked), t.count(CountClusters, int64(len(k.of))))
@@ -57,11 +68,13 @@ func skippedRows(t *task, rows int) ([]bool, error) {
 
 // keptRecords are the clusters of records. The label of a cluster is the number of its first record.
 type keptRecords struct {
-	t          *task
-	similarity func(a, b int) float64
-	label      []uint32 // of each record
-	size       []uint32 // by label
-	of         map[uint32]*keptRecord
+	t           *task
+	similarity  func(a, b int) float64
+	probability func(row uint32) (p float64, known bool) // of a record's cluster; nil: there are none that hold
+	undecided   bool                                     // nothing is removed
+	label       []uint32                                 // of each record
+	size        []uint32                                 // by label
+	of          map[uint32]*keptRecord
 }
 
 // keptRecord is the record that a cluster keeps.
@@ -100,7 +113,15 @@ func (k *keptRecords) choose(row uint32, r *tableRecord) error {
 // decide emits whether a record is removed, and its similarity to the kept record.
 func (k *keptRecords) decide(row uint32, r *tableRecord) error {
 	of := k.of[k.label[row]]
-	f := fate{r.position, uint64(k.size[k.label[row]]), row != of.row, 1, r.name, of.first, of.name, of.file}
+	f := fate{
+		position: r.position, size: uint64(k.size[k.label[row]]), removed: row != of.row && !k.undecided, similarity: 1,
+		name: r.name, first: of.first, kept: of.name, file: of.file, probability: math.NaN(),
+	}
+	if k.probability != nil {
+		if p, known := k.probability(row); known {
+			f.probability = p
+		}
+	}
 	if f.removed {
 		f.similarity = k.similarity(int(min(row, of.row)), int(max(row, of.row)))
 	}

@@ -217,8 +217,9 @@ const (
 	CountReferencesSkipped
 	CountCutBytes
 	CountChanged
-	CountEmptied // of them
-	CountLittle  // of them
+	CountEmptied   // of them
+	CountLittle    // of them
+	CountUndecided // 1: the data do not tell which records are the same
 	CountsEnd
 )
 

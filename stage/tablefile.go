@@ -19,14 +19,14 @@ type tableRecord struct {
 	position uint64
 	made     bool // the record has no name of its own
 	name     []byte
-	values   [][]byte // of Tables.Columns, then of Tables.Others
+	values   [][]byte // of Tables.Columns, Others and Sources
 	meta     cluster.Meta
 }
 
 // eachTableRow visits the records of all tables, in order.
 func (t *task) eachTableRow(visit func(r *tableRecord) error) error {
 	j := t.plan.Join
-	of := tableRecord{values: make([][]byte, len(j.Columns)+len(j.Others))}
+	of := tableRecord{values: make([][]byte, j.values())}
 	return t.each(TableRecords, func(r row) error {
 		of.position, of.made = r.words[0], r.words[1]&rowMade != 0
 		name, rest, err := cutPart(r.payload)
@@ -40,7 +40,7 @@ func (t *task) eachTableRow(visit func(r *tableRecord) error) error {
 			var field []byte
 			field, _, err = cutPart(rest)
 			of.meta = cluster.Meta{Value: string(field), HasValue: r.words[1]&(cardHasField<<1) != 0}
-			for _, value := range of.values[len(j.Columns):] {
+			for _, value := range of.values[len(j.Columns) : len(j.Columns)+len(j.Others)] {
 				of.meta.Length += int64(len(value))
 			}
 		}
@@ -62,14 +62,14 @@ type tableFile struct {
 	row     []string
 }
 
-// newTableFile begins a file with columns of these names. A name that comes twice gets one column.
+// newTableFile begins a file with columns of these names; "" is none. A name that comes twice gets one column.
 func newTableFile(space *scratch.Space, name string, names []string) (*tableFile, error) {
 	f := &tableFile{columns: []string{"id"}}
 	for slices.Contains(names, f.columns[0]) {
 		f.columns[0] += "_"
 	}
 	for i, column := range names {
-		if !slices.Contains(f.columns, column) {
+		if column != "" && !slices.Contains(f.columns, column) {
 			f.columns, f.from = append(f.columns, column), append(f.from, i)
 		}
 	}

@@ -23,7 +23,9 @@ type Tables struct {
 	Columns   []TableColumn `json:"columns"`
 	// Others are further columns of each record, after Columns. Join copies their values to the list, from both
 	// tables; Dedup uses their length for the keep rule.
-	Others      []string        `json:"others,omitempty"`
+	Others []string `json:"others,omitempty"`
+	// Sources are columns of each record that name its source, after Others. They were found in the only table.
+	Sources     []string        `json:"sources,omitempty"`
 	Rule        *Rule           `json:"rule,omitempty"`
 	Measure     measure.Measure `json:"measure"`   // Cosine or WeightedJaccard
 	Threshold   float64         `json:"threshold"` // least similarity of a link
@@ -85,6 +87,9 @@ func (j *Tables) validate(dedup bool) error {
 	return err
 }
 
+// values returns how many values of a record there are.
+func (j *Tables) values() int { return len(j.Columns) + len(j.Others) + len(j.Sources) }
+
 // maxColumns is the largest number of columns that a Join compares.
 const maxColumns = math.MaxUint16
 
@@ -131,6 +136,12 @@ type Rule struct {
 	// LeftOut and Notes are from the making of the plan. The report of the join repeats them.
 	LeftOut []linkage.LeftOut `json:"unused,omitempty"`
 	Notes   []string          `json:"notes,omitempty"`
+	// Connected makes clusters for Dedup of all that links connect, in place of those that hold. Accept removes records even if
+	// the data do not tell which are the same.
+	Connected bool `json:"connected,omitempty"`
+	Accept    bool `json:"accept,omitempty"`
+	// Doubled are sources that have things twice, see linkage.Config.
+	Doubled []string `json:"doubled,omitempty"`
 	linkage.Weighing
 	linkage.Searching
 }
@@ -143,11 +154,16 @@ func (r *Rule) columns() int {
 	return 0
 }
 
+// decides tells whether the rule decides which records are the same, whatever the data tell.
+func (r *Rule) decides() bool {
+	return r.Accept || r.Threshold > 0 || r.Precision > 0 || r.Model != nil
+}
+
 // config returns the configuration of the join for package linkage, without the tables.
 func (r *Rule) config() linkage.Config {
 	c := linkage.Config{
 		Copies: r.Originals, Fields: r.Fields, Match: r.Match, Threshold: r.Threshold, Precision: r.Precision, Top: r.Top, Model: r.Model,
-		Weighing: r.Weighing, Searching: r.Searching, Fail: true,
+		Doubled: r.Doubled, Weighing: r.Weighing, Searching: r.Searching, Fail: true,
 		Corpus: corpus.Options{MaxRecord: 2 * MaxBlock}, // CSV doubles quotes
 	}
 	if c.Model != nil {

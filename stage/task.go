@@ -22,7 +22,7 @@ type Document struct {
 	InFile  func(at int) int
 	Made    bool // the name was made of path and line; for Join: the record has no id
 	Text    []byte
-	Fields  [][]byte // of a record, in place of Text: values of Tables.Columns, then of Tables.Others
+	Fields  [][]byte // of a record, in place of Text: values of Columns, Others and Sources of Tables
 	Row     uint64   // for Join: its number among the usable records of its file, from 1 on
 	Field   []byte   // value that the keep rule compares; nil: none
 	Within  []byte   // value in the field of the recipe's Within

@@ -134,14 +134,13 @@ func (f *dedupFlags) add(own *pflag.FlagSet) {
 	own.StringVarP(&f.output, "output", "o", "", "`folder` for the output; must not exist or be empty")
 	addKeep(own, &f.keep)
 	f.clusters.add(own)
-	sayDefault(own, "cluster", components+"; of records "+held)
 	own.StringVar(&f.index, "index", "", "remove what is like a document of the index in this `folder`, and add what is kept; it is made if missing, and takes a part of --memory from the rest of the run")
 	own.BoolVar(&f.noSync, "no-sync", false, "do not wait until the output is on disk: done sooner, but lost or damaged if the power fails within seconds")
 	own.BoolVar(&f.idsOnly, "ids-only", false, "write only the ids of what is kept, kept.csv, and no records")
 	f.tags.add(own)
 	own.StringVar(&f.by, "by", "", "count documents, and removed ones, by the values of this `field` of records, on the page and in the summary")
 	own.BoolVar(&f.dryRun, "dry-run", false, "estimate documents, memory, disk and time, and do nothing")
-	own.BoolVar(&f.accept, "accept", false, "with --records: remove records even if the data do not tell which are the same")
+	addAccept(own, &f.accept)
 	own.Float64Var(&f.records.join.precision, "precision", 0, "with --records, instead of a threshold: the `share` of pairs in clusters that should be right, as far as the data tell")
 	own.StringVar(&f.records.join.model, "model", "", "with --records, which it implies: `file` of a model of alike learn")
 	f.auto.add(own)
@@ -167,6 +166,11 @@ func (f *clusterFlags) add(own *pflag.FlagSet) {
 	f.mode = choose(components, star, held)
 	own.StringArrayVar(&f.against, "against", nil, "reference `input`: remove what is like a document of it; repeatable")
 	own.Var(&f.mode, "cluster", "components (all documents linked directly or through others), star (only those similar to the kept document itself) or held (records: split where their own pairs contradict)")
+	sayDefault(own, "cluster", components+"; of records "+held)
+}
+
+func addAccept(own *pflag.FlagSet, accept *bool) {
+	own.BoolVar(accept, "accept", false, "with --records: remove records even if the data do not tell which are the same")
 }
 
 // components tells whether clusters of components were asked for.

@@ -70,6 +70,7 @@ func newPlanOf(command, short string) *cobra.Command {
 	if command == stage.Dedup {
 		addKeep(f, &own.keep)
 		own.clusters.add(f)
+		addAccept(f, &own.accept)
 		own.tags.add(f)
 	}
 	flags.add(f)
@@ -103,6 +104,10 @@ func (own *planFlags) runRecords(cmd *cobra.Command, command string, records *re
 		if o.Keep, err = cluster.ParseKeep(own.keep); err != nil {
 			return usageError{err}
 		}
+		if own.clusters.mode.value == star || len(own.clusters.against) > 0 {
+			return usagef("--cluster star and --against are for texts in plans: of records take alike dedup --records, or leave them out")
+		}
+		o.Connected, o.Accept = !own.clusters.holds(cmd), own.accept
 	}
 	return own.planJoin(cmd, records.joinFlags(cmd, flags), args, o)
 }
@@ -127,7 +132,7 @@ func (own *planFlags) run(cmd *cobra.Command, command string, flags *corpusFlags
 	}
 	if command == stage.Dedup {
 		if own.clusters.mode.value == held {
-			return usagef("--cluster held is not for plans: take components or star, or alike dedup --records")
+			return usagef("--cluster held is about the records of a table: give --records too, or take components or star")
 		}
 		if err := errors.Join(own.clusters.apply(cmd, own.keep, &c), own.tags.apply(&c)); err != nil {
 			return err

@@ -23,6 +23,7 @@ type planFlags struct {
 	partitions                    int
 	engine                        []int
 	clusters                      clusterFlags
+	accept                        bool
 	tags                          tagFlags
 }
 

@@ -173,6 +173,9 @@ func runStage(cmd *cobra.Command, p *runner.Plan, name string, task int, pipe, a
 	if err == nil && s.Skipped+s.ReferencesSkipped > 0 {
 		err = errSkipped
 	}
+	if s.Undecided && (err == nil || errors.Is(err, errSkipped)) {
+		err = errUndecided
+	}
 	return err
 }
 

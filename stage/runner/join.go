@@ -50,6 +50,7 @@ func MakeJoin(ctx context.Context, c linkage.Config, o PlanOptions) (*Plan, erro
 	if err != nil {
 		return nil, err
 	}
+	p.Join.Sources, p.Tables[0].Fields = chosen.Sources, slices.Concat(p.Tables[0].Fields, chosen.Sources)
 	if len(o.Engine) > 0 {
 		if c.Right != "" {
 			p.Join.RightFile = o.Engine[0]
@@ -212,7 +213,7 @@ func (p *joinPlan) decideByRule(chosen *linkage.Chosen) {
 	c := &p.c
 	p.Join.Rule = &stage.Rule{
 		Fields: chosen.Fields, Match: c.Match, Threshold: c.Threshold, Precision: c.Precision, Top: c.Top, Model: c.Model, Probability: p.o.Probability,
-		LeftOut: chosen.LeftOut, Notes: chosen.Notes, Weighing: c.Weighing, Searching: c.Searching,
+		LeftOut: chosen.LeftOut, Notes: chosen.Notes, Doubled: chosen.Doubled, Connected: p.o.Connected, Accept: p.o.Accept, Weighing: c.Weighing, Searching: c.Searching,
 	}
 	for i, name := range named("left", "right")[:len(p.Tables)] { // findTables replaces these by names of files
 		p.Join.Rule.Originals[i].Name = name

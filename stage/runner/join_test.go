@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -244,6 +245,52 @@ func TestAJoinByStagesIsThatOfOneMachine(t *testing.T) {
 			c.Match, c.Candidates = linkage.All, linkage.LSH
 			compareJoin(t, c, PlanOptions{Partitions: tt.partitions}, tt.links)
 		})
+	}
+}
+
+// registers writes a table of things of which most stand in three registers, under names that differ in a letter. The last register
+// has some of them twice.
+func registers(t *testing.T, things int) (table string) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(5, 5))
+	changed := func(s string) string {
+		if rng.IntN(3) > 0 {
+			return s
+		}
+		at := rng.IntN(len(s))
+		return s[:at] + string(rune('a'+rng.IntN(26))) + s[at+1:]
+	}
+	rows := [][]string{{"id", "register", "name", "number", "town"}}
+	for range things {
+		w := words(rng, 3)
+		name, number, town := fmt.Sprintf("%s%s %s", w[0], w[1], w[2]), fmt.Sprint(10_000+rng.IntN(90_000)), fmt.Sprintf("town%d", rng.IntN(30))
+		for _, register := range []string{"north", "south", "west", "west"} {
+			if rng.IntN(3) > 0 {
+				rows = append(rows, []string{fmt.Sprint(len(rows)), register, changed(name), changed(number), town})
+			}
+		}
+	}
+	var list strings.Builder
+	if err := csv.NewWriter(&list).WriteAll(rows); err != nil {
+		t.Fatal(err)
+	}
+	table = filepath.Join(t.TempDir(), "registers.csv")
+	if err := os.WriteFile(table, []byte(list.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// TestSourcesThatWereFoundAreThoseOfATask has a plan that finds the column that names sources, for a task that gets the columns only.
+func TestSourcesThatWereFoundAreThoseOfATask(t *testing.T) {
+	c := linkage.Config{Left: registers(t, 400)}
+	compareJoin(t, c, PlanOptions{Partitions: 2, Probability: true}, 300)
+	p, err := MakeJoin(t.Context(), c, PlanOptions{Work: t.TempDir(), Output: filepath.Join(t.TempDir(), "links.csv")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if doubled := p.Join.Rule.Doubled; !slices.Equal(p.Join.Sources, []string{"register"}) || !slices.Equal(doubled, []string{"west"}) {
+		t.Errorf("sources %v, of which %v have things twice", p.Join.Sources, doubled)
 	}
 }
 

@@ -33,7 +33,10 @@ type PlanOptions struct {
 	Prices     Prices // for the estimate
 	// Probability adds a column to the list of MakeJoin: the probability that a link is right.
 	Probability bool
-	Keep        cluster.Keep // for MakeJoin with the Command stage.Dedup
+	// For MakeJoin with the Command stage.Dedup. Connected makes clusters of all that links connect, in place of those that hold, and
+	// Accept removes records even if the data do not tell which are the same.
+	Keep              cluster.Keep
+	Connected, Accept bool
 }
 
 const defaultMemory = 1 << 30

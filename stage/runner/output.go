@@ -33,6 +33,7 @@ type Summary struct {
 	ReferencesSkipped int64  `json:"references_skipped,omitempty"`
 	Missed            int64  `json:"missed,omitempty"` // documents that were compared with the hubs of their buckets only
 	Recipe            string `json:"recipe,omitempty"`
+	Undecided         bool   `json:"undecided,omitempty"` // of records: the data do not tell which are the same, and nothing was removed
 	Plan              string `json:"plan"`
 	// Within counts by the values of the field within which texts are compared.
 	Within *dedup.Within `json:"within,omitempty"`
@@ -153,6 +154,7 @@ func (in *input) summarize(ctx context.Context) (*Summary, error) {
 		Read: n[stage.CountRead] + p.Skipped, Removed: n[stage.CountRemoved], Skipped: n[stage.CountSkipped] + p.Skipped, Empty: n[stage.CountEmpty],
 		Candidates: n[stage.CountCompared], Verified: n[stage.CountVerified], Clusters: n[stage.CountClusters], Pairs: n[stage.CountPairs],
 		References: n[stage.CountReferences], ReferencesSkipped: n[stage.CountReferencesSkipped], BucketsCapped: n[stage.CountCapped], Missed: n[stage.CountMissed], Recipe: p.Recipe, Plan: p.Digest,
+		Undecided: n[stage.CountUndecided] > 0,
 	}
 	if p.Plan.Tags != nil {
 		s.Tagged, s.Removed = new(s.Removed), 0

@@ -159,7 +159,7 @@ func (p *Plan) check() error {
 			return wrong("its tables and their files are not those of a join")
 		}
 		for _, t := range p.Tables {
-			if most := len(p.Join.Columns) + len(p.Join.Others); len(t.Fields) != most {
+			if most := len(p.Join.Columns) + len(p.Join.Others) + len(p.Join.Sources); len(t.Fields) != most {
 				return wrong("a table of %d fields, not %d", len(t.Fields), most)
 			}
 		}
@@ -312,7 +312,7 @@ func readPlan(ctx context.Context, where string, buckets Buckets) ([]byte, error
 // Table says how to read a table.
 type Table struct {
 	IDField string `json:"id_field"` // corpus.NoID: records are named by their numbers
-	// Fields are the compared columns, then stage.Tables.Others. A table need not have all of the latter.
+	// Fields are the compared columns, then Others and Sources of stage.Tables. A table need not have all of Others.
 	Fields []string `json:"fields"`
 }
 

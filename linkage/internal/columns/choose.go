@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/record"
 )
 
@@ -29,6 +30,7 @@ type Chosen struct {
 	Columns []Column // in the order of the left table
 	LeftOut []record.LeftOut
 	Sources []string // the columns that name the source of a record; nil: there are none
+	Doubled []string // values of the one that was found: sources that have things twice, unlike the others
 }
 
 // Choose chooses the columns to compare, from samples of two tables or, if both are the same, of one. sources are columns
@@ -65,7 +67,7 @@ func Choose(left, right *Sample, sources []string, table string) (Chosen, error)
 	chosen := Chosen{Sources: sources}
 	if one && len(sources) == 0 {
 		var err error
-		if chosen.Sources, err = chooseSource(candidates, left, l); err != nil {
+		if chosen.Sources, chosen.Doubled, err = chooseSource(candidates, left, l); err != nil {
 			return Chosen{}, err
 		}
 	}
@@ -135,7 +137,7 @@ func leaveOutTable(columns []columnPair, profiles []profile, table string) {
 }
 
 // chooseSource returns the column that names the source of a record, if there is one, and marks it.
-func chooseSource(columns []columnPair, of *Sample, profiles []profile) ([]string, error) {
+func chooseSource(columns []columnPair, of *Sample, profiles []profile) (sources, doubled []string, err error) {
 	usable := usableOf(columns)
 	s := &sampledColumns{left: of.Rows, right: of.Rows, one: true}
 	var others []int
@@ -149,19 +151,22 @@ func chooseSource(columns []columnPair, of *Sample, profiles []profile) ([]strin
 		}
 	}
 	if !possible || len(others) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	if of.Akin != nil {
 		rows, err := of.Akin(others)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		s.left, s.right = rows, rows
 	}
-	found := findSourceColumn(s, profiles)
+	found, doubled := findSourceColumn(s, profiles)
 	if found < 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	usable[found].useless = sourceReason
-	return []string{profiles[usable[found].at[0]].name}, nil
+	if doubled != nil {
+		usable[found].useless = fmt.Sprintf(doubledReason, fault.List(doubled))
+	}
+	return []string{profiles[usable[found].at[0]].name}, doubled, nil
 }

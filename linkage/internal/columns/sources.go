@@ -1,6 +1,8 @@
 package columns
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/alike-dev/alike/record"
@@ -21,6 +23,10 @@ const (
 	// that number may have one at most.
 	sameByChance = 12
 	mostSame     = 0.1
+	// A source has things twice if at least leastDoubled of twice as many pairs are of it, and for its size doubledMore times as
+	// many as of the other sources.
+	leastDoubled = 10
+	doubledMore  = 4
 )
 
 // mayNameSource tells whether a column has few values, and nearly all records have one.
@@ -29,8 +35,9 @@ func mayNameSource(p *profile) bool {
 }
 
 // findSourceColumn returns the place among columns of the one that names the source of a record, −1 if there is none: likely
-// pairs agree in it hardly ever, though they would by chance.
-func findSourceColumn(s *sampledColumns, profiles []profile) int {
+// pairs agree in it hardly ever, though they would by chance. doubled are the sources among them that have things twice: there
+// must be two that have not.
+func findSourceColumn(s *sampledColumns, profiles []profile) (place int, doubled []string) {
 	var columns []wordColumn // read only if a column may name sources
 	for k, at := range s.pairs {
 		if !mayNameSource(&profiles[at[0]]) {
@@ -44,27 +51,74 @@ func findSourceColumn(s *sampledColumns, profiles []profile) int {
 		}
 		others := make([]wordColumn, 0, len(columns)-1)
 		others = append(append(others, columns[:k]...), columns[k+1:]...)
-		likely := s.surest(others, likelyForSource)
+		likely := s.surest(others, 2*likelyForSource)
 		value := func(row uint32) string { return string(s.left[row][at[0]]) }
-		count := map[string]float64{}
+		chance := map[string]float64{} // of each value: the share of random pairs that agree in it
 		for row := range s.left {
-			count[value(uint32(row))]++
+			chance[value(uint32(row))]++
 		}
-		chance, same := 0.0, 0.0
-		for _, n := range count {
-			chance += n / float64(len(s.left)) * n / float64(len(s.left))
+		for v, n := range chance {
+			chance[v] = n / float64(len(s.left)) * n / float64(len(s.left))
 		}
+		agree := make([]string, len(likely)) // of each likely pair: the value in which it agrees; "": it does not
 		for i, p := range likely {
-			if value(p.A) == value(p.B) {
-				same++
+			if v := value(p.A); v == value(p.B) {
+				agree[i] = v
 			}
-			// The first are the most likely ones: further down stand more and more pairs that only belong to one household.
-			if expected := chance * float64(i+1); expected >= sameByChance && same <= mostSame*expected {
-				return k
-			}
+		}
+		doubled = leaveOutDoubled(agree, chance)
+		if onceOnly(agree[:min(likelyForSource, len(agree))], chance) {
+			return k, doubled
 		}
 	}
-	return -1
+	return -1, nil
+}
+
+// leaveOutDoubled removes the sources that have things twice from chance, the share of random pairs that agree in each, as long
+// as there are more than two. It returns them.
+func leaveOutDoubled(agree []string, chance map[string]float64) (doubled []string) {
+	same, all, allSame := map[string]float64{}, 0.0, 0.0
+	for _, v := range agree {
+		if chance[v] > 0 {
+			same[v]++
+			allSame++
+		}
+	}
+	for _, share := range chance {
+		all += share
+	}
+	names := slices.Collect(maps.Keys(chance))
+	slices.SortFunc(names, func(v, w string) int {
+		return cmp.Or(cmp.Compare(same[w]*chance[v], same[v]*chance[w]), cmp.Compare(v, w))
+	})
+	for _, v := range names {
+		rest, restSame := all-chance[v], allSame-same[v]
+		if len(chance) == 2 || same[v] < leastDoubled || same[v]*rest < doubledMore*(restSame+1)*chance[v] {
+			break
+		}
+		all, allSame = rest, restSame
+		delete(chance, v)
+		doubled = append(doubled, v)
+	}
+	return doubled
+}
+
+// onceOnly tells whether likely pairs, the likeliest first, agree in one of some values hardly ever, given the share of random
+// pairs that agree in each. Further down stand more and more pairs that only belong to one household.
+func onceOnly(agree []string, chance map[string]float64) bool {
+	all, same := 0.0, 0.0
+	for _, share := range chance {
+		all += share
+	}
+	for i, v := range agree {
+		if chance[v] > 0 {
+			same++
+		}
+		if expected := all * float64(i+1); expected >= sameByChance && same <= mostSame*expected {
+			return true
+		}
+	}
+	return false
 }
 
 // Sources says from which source each record is.
@@ -74,17 +128,17 @@ type Sources struct {
 }
 
 // NewSources returns the sources of the records of two tables, or of one if right is nil. kept are the columns whose values
-// the tables have kept, and naming those of them that name sources. O(records).
-func NewSources(left, right *record.Table, kept, naming []string) *Sources {
+// the tables have kept, and naming those of them that name sources; doubled are sources that have things twice. O(records).
+func NewSources(left, right *record.Table, kept, naming, doubled []string) *Sources {
 	places := make([]int, len(naming))
 	for i, name := range naming {
 		places[i] = slices.Index(kept, name)
 	}
 	number := map[string]uint32{}
-	s := &Sources{left: numberSources(left, places, len(kept), number)}
+	s := &Sources{left: numberSources(left, places, len(kept), doubled, number)}
 	s.right = s.left
 	if right != nil {
-		s.right = numberSources(right, places, len(kept), number)
+		s.right = numberSources(right, places, len(kept), doubled, number)
 	}
 	count := make([]float64, len(number)+1)
 	for _, source := range s.left {
@@ -96,9 +150,9 @@ func NewSources(left, right *record.Table, kept, naming []string) *Sources {
 	return s
 }
 
-// numberSources returns the number of the source of each record of a table that has kept so many columns, by those at places.
-// number has the numbers so far, by values.
-func numberSources(table *record.Table, places []int, kept int, number map[string]uint32) []uint32 {
+// numberSources returns the number of the source of each record of a table that has kept so many columns, by those at places: 0 of
+// a source that has things twice. number has the numbers so far, by values.
+func numberSources(table *record.Table, places []int, kept int, doubled []string, number map[string]uint32) []uint32 {
 	of := make([]uint32, table.Rows())
 	var name []byte
 	for row := range of {
@@ -109,7 +163,7 @@ func numberSources(table *record.Table, places []int, kept int, number map[strin
 			filled = filled || len(value) > 0
 			name = append(append(name, value...), 0)
 		}
-		if !filled {
+		if !filled || slices.Contains(doubled, string(name[:len(name)-1])) {
 			continue
 		}
 		if of[row] = number[string(name)]; of[row] == 0 {
@@ -136,4 +190,6 @@ const (
 	namesSource  = "names the source of a record"
 	namesTable   = "names the table of a record"
 	sourceReason = namesSource + ", and no source has a thing twice: records of one source are not linked"
+	// doubledReason is the same where some sources have things twice.
+	doubledReason = namesSource + ", and no source but %s has a thing twice: records of one of the others are not linked"
 )

@@ -53,7 +53,10 @@ type Held struct {
 // clusters have pairs that are no links. Let r be the share of links among the pairs of clusters. Clusters show only pairs
 // that other links connect. As many records lack the only link that would connect them, if links are missing by chance; so
 // recall ranges down to r·r.
-func Estimate(links []int, probability []float64, others [][]float64, shed float64, fewer int, held Held) (e Estimates) {
+//
+// confirmed are the probabilities by decoys, nil if there are none. They know nothing but the score of a pair, so they are no view of
+// all candidates; but of the links, which have the best scores, they count how many are no matches: precision reaches to that.
+func Estimate(links []int, probability []float64, others [][]float64, confirmed []float64, shed float64, fewer int, held Held) (e Estimates) {
 	e.Matches = model.SumOf(probability) + shed
 	n := max(1, float64(len(links)))
 	right, weak, low, high := 0.0, 0.0, 0.0, 0.0
@@ -81,6 +84,13 @@ func Estimate(links []int, probability []float64, others [][]float64, shed float
 	}
 	for _, of := range others {
 		e.widen(links, of, shed)
+	}
+	if confirmed != nil {
+		right := 0.0
+		for _, i := range links {
+			right += confirmed[i]
+		}
+		e.Precision.Low, e.Precision.High = min(e.Precision.Low, right/n), max(e.Precision.High, right/n)
 	}
 	if held.Pairs > 0 {
 		e.Precision.Low = min(e.Precision.Low, max(0, held.Links-held.Rejected)/n) * held.Sure

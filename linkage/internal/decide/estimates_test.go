@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -31,7 +32,7 @@ func TestTheTruthIsWithinTheRanges(t *testing.T) {
 				}
 			}
 		}
-		e := Estimate(links, probability, nil, 0, 0, Held{})
+		e := Estimate(links, probability, nil, nil, 0, 0, Held{})
 		if p := right / float64(len(links)); !e.Precision.near(p) {
 			t.Errorf("evidence times %.2f: precision %.3f is not in %+v", by, p, e.Precision)
 		}
@@ -61,7 +62,7 @@ func TestClustersShowTheLinksThatAreMissing(t *testing.T) {
 			held.Links += float64(n)
 			held.Pairs += []float64{0, 1, 3, 3}[n]
 		}
-		if e := Estimate(links, probability, nil, 0, 0, held); !e.Recall.near(float64(len(links)) / (3 * entities)) {
+		if e := Estimate(links, probability, nil, nil, 0, 0, held); !e.Recall.near(float64(len(links)) / (3 * entities)) {
 			t.Errorf("%.2f of the links are there: recall is expected to be %+v", found, e.Recall)
 		}
 	}
@@ -69,7 +70,7 @@ func TestClustersShowTheLinksThatAreMissing(t *testing.T) {
 
 func TestARecordOfTheSmallerTableMayHaveAPartnerThatTheModelDoesNotSee(t *testing.T) {
 	probability := []float64{1, 1, 0.3, 0.3, 0.3}
-	e := Estimate([]int{0, 1}, probability, nil, 0, 5, Held{})
+	e := Estimate([]int{0, 1}, probability, nil, nil, 0, 5, Held{})
 	if e.Recall.Low > 2.0/5 || e.Recall.High < 1 {
 		t.Errorf("recall is expected to be %+v", e.Recall)
 	}
@@ -79,7 +80,7 @@ func TestARecordOfTheSmallerTableMayHaveAPartnerThatTheModelDoesNotSee(t *testin
 // of the other letter, and rejected where the letter is its own. At most three of nine links are right.
 func TestRejectedPairsOfAClusterCountAgainstItsLinks(t *testing.T) {
 	probability := []float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0}
-	e := Estimate([]int{0, 1, 2, 3, 4, 5, 6, 7, 8}, probability, nil, 0, 0, Held{Pairs: 15, Links: 9, Rejected: 6, Sure: 1})
+	e := Estimate([]int{0, 1, 2, 3, 4, 5, 6, 7, 8}, probability, nil, nil, 0, 0, Held{Pairs: 15, Links: 9, Rejected: 6, Sure: 1})
 	if e.Precision.Low > 3.0/9 {
 		t.Errorf("precision is expected to be %+v", e.Precision)
 	}
@@ -88,8 +89,8 @@ func TestRejectedPairsOfAClusterCountAgainstItsLinks(t *testing.T) {
 func TestRangesReachToOtherViews(t *testing.T) {
 	probability := []float64{0.99, 0.98, 0.4}
 	links := []int{0, 1}
-	alone := Estimate(links, probability, nil, 0, 0, Held{})
-	e := Estimate(links, probability, [][]float64{{0.2, 0.3, 0.1}}, 0, 0, Held{})
+	alone := Estimate(links, probability, nil, nil, 0, 0, Held{})
+	e := Estimate(links, probability, [][]float64{{0.2, 0.3, 0.1}}, nil, 0, 0, Held{})
 	if e.Precision.Low != 0.25 || e.Precision.High != alone.Precision.High {
 		t.Errorf("precision %+v, want one from 0.25 to %v", e.Precision, alone.Precision.High)
 	}
@@ -99,8 +100,18 @@ func TestRangesReachToOtherViews(t *testing.T) {
 }
 
 func TestOfLinksAboutWhichNothingIsKnownTheRangeIsWide(t *testing.T) {
-	e := Estimate([]int{0, 1}, []float64{0.45, 0.45}, nil, 0, 0, Held{})
+	e := Estimate([]int{0, 1}, []float64{0.45, 0.45}, nil, nil, 0, 0, Held{})
 	if e.Precision.Low > 0.35 || e.Precision.High < 0.55 {
 		t.Errorf("precision %+v of links that are as likely right as wrong", e.Precision)
+	}
+}
+
+// TestPrecisionReachesToWhatDecoysSay has links that decoys call right in two of three cases.
+func TestPrecisionReachesToWhatDecoysSay(t *testing.T) {
+	links, probability := []int{0, 1, 2}, []float64{0.99, 0.99, 0.99, 0.1}
+	alone := Estimate(links, probability, nil, nil, 0, 0, Held{})
+	e := Estimate(links, probability, nil, []float64{1, 0.9, 0.1, 0}, 0, 0, Held{})
+	if math.Abs(e.Precision.Low-2.0/3) > 1e-9 || e.Precision.High != alone.Precision.High || e.Recall != alone.Recall {
+		t.Errorf("%+v, want what it was alone, %+v, but precision from 2/3", e, alone)
 	}
 }

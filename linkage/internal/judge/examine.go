@@ -54,6 +54,7 @@ type learnedModel struct {
 	Disputed   bool
 	Differing  []int
 	Kinds      []model.Kind
+	Decoys     *model.Decoys
 }
 
 // learned takes the model that an earlier process has noted, or else calls learn and notes the result.
@@ -76,7 +77,7 @@ func (e *Examiner) learned(kind string, learn func() error) error {
 		if m.ByKinds {
 			shares = slices.Repeat([]float64{1}, len(shares))
 		}
-		f := &model.Fitted{Model: model.NewModel(e.Sample, shares), Probability: probability, Calibrated: m.Calibrated, ByKinds: m.ByKinds, Disputed: m.Disputed, Differing: m.Differing, Kinds: m.Kinds}
+		f := &model.Fitted{Model: model.NewModel(e.Sample, shares), Probability: probability, Calibrated: m.Calibrated, ByKinds: m.ByKinds, Disputed: m.Disputed, Differing: m.Differing, Kinds: m.Kinds, Decoys: m.Decoys}
 		f.Model.Prior, f.Model.Evidence = m.Prior, m.Evidence
 		f.KeepFinite(e.Sample) // shares are not in the note
 		e.takeFitted(f)
@@ -88,7 +89,7 @@ func (e *Examiner) learned(kind string, learn func() error) error {
 	if e.finder.Steps.Log == nil {
 		return nil
 	}
-	m = learnedModel{Prior: e.Model.Prior, Evidence: e.Model.Evidence, Calibrated: e.calibrated, ByKinds: e.ByKinds, Disputed: e.Disputed, Differing: e.differing, Kinds: e.Kinds}
+	m = learnedModel{Prior: e.Model.Prior, Evidence: e.Model.Evidence, Calibrated: e.calibrated, ByKinds: e.ByKinds, Disputed: e.Disputed, Differing: e.differing, Kinds: e.Kinds, Decoys: e.Decoys}
 	if m.Sample, err = e.finder.Steps.Write("sample", e.Sample, 0, e.Sampled); err != nil {
 		return err
 	}

@@ -59,6 +59,7 @@ type Examiner struct {
 	ByKinds     bool                // the model was made from the kinds of pairs
 	Disputed    bool                // see model.Fitted
 	Kinds       []model.Kind        // see model.Fitted
+	Decoys      *model.Decoys       // see model.Fitted
 	Candidates  int                 // number of candidates that were examined
 	Found       *compare.Comparison // the candidates that may be matches
 	Probability []float64           // of each of Found

@@ -75,3 +75,101 @@ func worded(t *held.Tables, f int) bool {
 	}
 	return float64(words) >= severalWords*float64(column.Len())
 }
+
+// mostRows is the number of records that show which columns hold the words of others.
+const mostRows = 2000
+
+// within returns, for each pair of columns f and g of the left table at f·columns+g, the share of the records with values in both
+// in which all words of f are in g, as a first name is in a full one. O(records · columns² · words), of mostRows records at most.
+func within(t *held.Tables) []float64 {
+	columns := t.Left.Columns
+	held, there := make([]float64, columns*columns), make([]float64, columns*columns)
+	words := make([][]uint32, columns)
+	rows := t.Left.Rows()
+	for row := 0; row < rows; row += max(1, rows/mostRows) {
+		for f, cell := range t.Left.Cells(row) {
+			if words[f] = words[f][:0]; cell == 0 {
+				continue
+			}
+			for _, token := range t.Numbering.Column(f).Tokens(cell - 1) {
+				if !t.Numbering.IsGram(token) {
+					words[f] = append(words[f], token)
+				}
+			}
+		}
+		for f := range columns {
+			for g := range columns {
+				if f == g || len(words[f]) == 0 || len(words[g]) == 0 {
+					continue
+				}
+				there[f*columns+g]++
+				if !slices.ContainsFunc(words[f], func(token uint32) bool { return !slices.Contains(words[g], token) }) {
+					held[f*columns+g]++
+				}
+			}
+		}
+	}
+	for i, n := range there {
+		held[i] /= max(1, n)
+	}
+	return held
+}
+
+const (
+	// commonWord is the least number of records that have a word which may stand in place of another one.
+	commonWord = 5
+	// synonym is the share of a word's exchanges that are with one other word, from which the two mean the same, as St and Street.
+	synonym = 0.7
+)
+
+// exchanged tells of each of some pairs of the left table whether a word that several records have stands in place of another one,
+// as in two sizes or colours of a product. Words that stand for each other in most such pairs mean the same, and do not count. there
+// is the number of the pairs that have values.
+func exchanged(t *held.Tables, f int, pairs []compare.Pair) (of []bool, there int) {
+	of = make([]bool, len(pairs))
+	column := t.Numbering.Column(f)
+	records := make([]uint32, t.Numbering.Tokens())
+	column.Frequencies(records)
+	only := func(dst []uint32, a, b uint32) []uint32 { // the common words of a that b has not
+		for _, token := range column.Tokens(a - 1) {
+			if !t.Numbering.IsGram(token) && records[token] >= commonWord && !slices.Contains(column.Tokens(b-1), token) {
+				dst = append(dst, token)
+			}
+		}
+		return dst
+	}
+	type words struct{ x, y uint32 }
+	times, all := map[words]float64{}, map[uint32]float64{} // each way
+	in := make([][]words, len(pairs))
+	var xs, ys []uint32
+	for i, p := range pairs {
+		a, b := t.Left.Cells(int(p.A))[f], t.Left.Cells(int(p.B))[f]
+		if a == 0 || b == 0 {
+			continue
+		}
+		there++
+		xs, ys = only(xs[:0], a, b), only(ys[:0], b, a)
+		for _, x := range xs {
+			for _, y := range ys {
+				in[i] = append(in[i], words{x, y})
+				times[words{x, y}]++
+				times[words{y, x}]++
+				all[x]++
+				all[y]++
+			}
+		}
+	}
+	other := map[uint32]bool{} // words that no one word is a synonym of
+	for x := range all {
+		other[x] = true
+	}
+	for w, n := range times {
+		if n >= synonym*all[w.x] {
+			other[w.x] = false
+		}
+	}
+	for i, exchanges := range in {
+		of[i] = slices.ContainsFunc(exchanges, func(w words) bool { return other[w.x] && other[w.y] })
+	}
+	return of, there
+}

@@ -1,8 +1,14 @@
 package judge
 
 import (
+	"fmt"
 	"math"
+	"slices"
 	"testing"
+
+	"github.com/alike-dev/alike/linkage/internal/compare"
+	"github.com/alike-dev/alike/linkage/internal/held"
+	"github.com/alike-dev/alike/record"
 )
 
 func TestRarityIsThatOfTheTableWithMoreEqualValues(t *testing.T) {
@@ -18,5 +24,34 @@ func TestRarityIsThatOfTheTableWithMoreEqualValues(t *testing.T) {
 		if got := rarity(of.counts); math.Abs(got-of.want) > 1e-12 {
 			t.Errorf("counts %v: %v nats, want %v", of.counts, got, of.want)
 		}
+	}
+}
+
+// TestWordsThatStandForEachOtherAreNoExchange has pairs of records that differ in one word.
+func TestWordsThatStandForEachOtherAreNoExchange(t *testing.T) {
+	tables := &held.Tables{Kinds: []record.Kind{record.Text}}
+	tables.Left = record.NewTable(1, &tables.Numbering)
+	chunk, cutter := record.NewChunk(tables.Kinds), record.NewCutter()
+	var pairs []compare.Pair
+	var want []bool
+	add := func(exchanged bool, values ...string) {
+		pairs, want = append(pairs, compare.Pair{A: uint32(2 * len(pairs)), B: uint32(2*len(pairs) + 1)}), append(want, exchanged)
+		for _, value := range values {
+			chunk.Append(cutter, fmt.Append(nil, len(pairs)), [][]byte{[]byte(value)})
+		}
+	}
+	sizes := []string{"small", "medium", "large"}
+	for i := range 30 {
+		name := fmt.Sprintf("thing%d", i)
+		add(true, name+" "+sizes[i%3], name+" "+sizes[(i+1)%3])
+		add(false, name+" Street", name+" St")
+		add(false, name+" small", name)
+		add(false, name+" small", fmt.Sprintf("%s smal%d", name, i)) // an error that no other record has
+	}
+	tables.Left.Add(chunk)
+	tables.Numbering.Finish()
+	got, there := exchanged(tables, 0, pairs)
+	if there != len(pairs) || !slices.Equal(got, want) {
+		t.Errorf("of %d pairs with values: %v, want %v", there, got, want)
 	}
 }

@@ -29,6 +29,7 @@ const (
 // A Mixture has the kinds of pairs, the most frequent first.
 type Mixture struct {
 	Columns int
+	Pairs   float64     // their number
 	Share   []float64   // of each kind among the candidates
 	Grade   [][]float64 // of each kind: frequency of grade g of column f among pairs that have values, at f·4+g
 	BIC     float64
@@ -39,6 +40,9 @@ func (m *Mixture) Agreement(kind, column int) float64 {
 	of := m.Grade[kind][column*grades:]
 	return of[Near] + of[Equal]
 }
+
+// Equal returns how often the values of a column are equal in pairs of a kind, given that both are there.
+func (m *Mixture) Equal(kind, column int) float64 { return m.Grade[kind][column*grades+Equal] }
 
 // A pattern is the grades that some pairs have in common.
 type pattern struct {
@@ -145,7 +149,7 @@ func (p *Patterns) fit(ctx context.Context, k int) *Mixture {
 		}
 	}
 	parameters := float64(k-1) + float64(k*p.columns*2)
-	m := &Mixture{Columns: p.columns, BIC: -2*best.loglik + parameters*math.Log(p.total)}
+	m := &Mixture{Columns: p.columns, Pairs: p.total, BIC: -2*best.loglik + parameters*math.Log(p.total)}
 	order := make([]int, k)
 	for i := range order {
 		order[i] = i

@@ -12,21 +12,34 @@ import (
 // proportion to the pairs that are possible. This share never rises with the score, so it is an isotonic regression (M.
 // Ayer et al., "An empirical distribution function for sampling with incomplete information", 1955).
 func byDecoys(m *Model, c *compare.Comparison, around *Surroundings) []float64 {
+	return newDecoys(m, c, around).Of(m, c)
+}
+
+// Decoys say how likely pairs are matches, by their scores alone.
+type Decoys struct {
+	Groups   []Decoy `json:"groups"`    // by falling score
+	PerDecoy float64 `json:"per_decoy"` // pairs across sources that are no matches for each one within
+}
+
+// newDecoys returns what pairs within sources say of the scores of pairs across.
+func newDecoys(m *Model, c *compare.Comparison, around *Surroundings) *Decoys {
 	var all scored
 	score := func(from *compare.Comparison, i int) float64 { return m.Score(from.Of(i)) }
-	each(around.Across, len(c.Pairs), func(i int) { all = append(all, group{least: score(c, i), across: 1}) })
+	each(around.Across, len(c.Pairs), func(i int) { all = append(all, Decoy{Least: score(c, i), Across: 1}) })
 	for i := range around.Within.Pairs {
-		all = append(all, group{least: score(around.Within, i), within: 1})
+		all = append(all, Decoy{Least: score(around.Within, i), Within: 1})
 	}
-	perDecoy := around.Possible[0] / around.Possible[1]
-	groups := all.pooled()
+	return &Decoys{all.pooled(), around.Possible[0] / around.Possible[1]}
+}
+
+// Of returns the probability of each of some pairs, whose scores are those by a model.
+func (d *Decoys) Of(m *Model, c *compare.Comparison) []float64 {
 	probability := make([]float64, len(c.Pairs))
 	for i := range probability {
-		z := score(c, i)
-		at, _ := slices.BinarySearchFunc(groups, z, func(g group, z float64) int { return cmp.Compare(z, g.least) })
-		g := groups[min(at, len(groups)-1)]
+		at, _ := slices.BinarySearchFunc(d.Groups, m.Score(c.Of(i)), func(g Decoy, z float64) int { return cmp.Compare(z, g.Least) })
+		g := d.Groups[min(at, len(d.Groups)-1)]
 		// Half a decoy more: that none was seen does not say that there is none.
-		probability[i] = max(0, 1-perDecoy*(g.within+0.5)/max(g.across, 1))
+		probability[i] = max(0, 1-d.PerDecoy*(g.Within+0.5)/max(g.Across, 1))
 	}
 	return probability
 }
@@ -43,21 +56,25 @@ func each(some []int, n int, visit func(i int)) {
 	}
 }
 
-// A group has pairs with neighbouring scores: the least of these, and the numbers of pairs across and within sources.
-type group struct{ least, across, within float64 }
+// A Decoy is a group of pairs with neighbouring scores: the least of these, and the numbers of pairs across and within sources.
+type Decoy struct {
+	Least  float64 `json:"least"`
+	Across float64 `json:"across"`
+	Within float64 `json:"within"`
+}
 
 // falser tells whether pairs of g are no matches more often than those of h.
-func (g group) falser(h group) bool { return g.within*h.across > h.within*g.across }
+func (g Decoy) falser(h Decoy) bool { return g.Within*h.Across > h.Within*g.Across }
 
-type scored []group
+type scored []Decoy
 
 // pooled returns groups by falling score, in which the share of decoys rises: neighbours of which the first has the larger
 // share are joined until there are none.
-func (s scored) pooled() (groups []group) {
-	slices.SortFunc(s, func(x, y group) int { return cmp.Compare(y.least, x.least) })
+func (s scored) pooled() (groups []Decoy) {
+	slices.SortFunc(s, func(x, y Decoy) int { return cmp.Compare(y.Least, x.Least) })
 	for i := 0; i < len(s); {
-		g := group{least: s[i].least}
-		for ; i < len(s) && s[i].least == g.least; i++ {
+		g := Decoy{Least: s[i].Least}
+		for ; i < len(s) && s[i].Least == g.Least; i++ {
 			g = g.with(s[i])
 		}
 		for n := len(groups); n > 0 && !g.falser(groups[n-1]); n-- {
@@ -69,6 +86,14 @@ func (s scored) pooled() (groups []group) {
 }
 
 // with returns g and the pairs of a group with scores that are no larger.
-func (g group) with(h group) group {
-	return group{h.least, g.across + h.across, g.within + h.within}
+func (g Decoy) with(h Decoy) Decoy {
+	return Decoy{h.Least, g.Across + h.Across, g.Within + h.Within}
+}
+
+// askDecoys notes what pairs within the sources of the only table say. If by these less than half of the matches are right, what
+// such pairs have in common is no thing of a source, or its things have it: which of the two, the data do not tell.
+func (f *Fitted) askDecoys(c *compare.Comparison, around *Surroundings) {
+	f.Decoys = newDecoys(f.Model, c, around)
+	right, n := confirmedOf(f.Probability, f.Decoys.Of(f.Model, c))
+	f.Disputed = f.Disputed || 2*right < n
 }

@@ -74,6 +74,7 @@ type Fitted struct {
 	Disputed    bool      // nothing but this contradiction tells which of the two is right, or matches leave too much to chance
 	Differing   []int     // the columns in which they do
 	Kinds       []Kind    // of the candidates; nil: they were not looked for, or there are no two
+	Decoys      *Decoys   // what pairs within sources say of the scores of the model; nil: no sources are known
 	Replaced    bool      // the model had numbers that are not finite, and is that of twins: see KeepFinite
 }
 
@@ -91,18 +92,34 @@ func Fit(ctx context.Context, c *compare.Comparison, o Options) *Fitted {
 		return f
 	}
 	if o.Around != nil && !f.Replaced {
-		if MayShowKinds(c, o.Around.Within != nil) {
-			f.followKinds(ctx, c, &o)
-		}
-		if f.Differing == nil {
-			f.Differing = o.Around.doubts(c, f.Probability)
-			if c.Right == 0 && o.Around.Within == nil {
-				f.followCopies(ctx, c, &o)
-			}
-		}
-		f.Disputed = f.Disputed || f.Differing != nil
+		f.checkAround(ctx, c, &o)
 	}
 	return f
+}
+
+// checkAround replaces a fit that what the tables show besides the candidates contradicts, or puts it in dispute.
+func (f *Fitted) checkAround(ctx context.Context, c *compare.Comparison, o *Options) {
+	sourced := o.Around.Within != nil
+	if MayShowKinds(c, sourced) {
+		f.followKinds(ctx, c, o)
+	}
+	alone := c.Right == 0 && !sourced // nothing but the candidates tells what is not the same thing
+	if alone {
+		f.followNotion(ctx, c, o)
+	}
+	if f.Differing == nil {
+		f.Differing = o.Around.doubts(c, f.Probability)
+		if alone {
+			f.followCopies(ctx, c, o)
+		}
+	}
+	if alone && f.Differing == nil {
+		f.followUnexchanged(ctx, c, o)
+	}
+	f.Disputed = f.Disputed || f.Differing != nil
+	if c.Right == 0 && sourced && len(o.Around.Within.Pairs) > 0 {
+		f.askDecoys(c, o.Around)
+	}
 }
 
 // Apply returns the probabilities of compared candidates by a model that was learned before.

@@ -35,7 +35,8 @@ const (
 	leastFilled = 0.2
 	// mostDisagreement is the largest share of a fit's matches that kinds call strangers, and of the pairs that kinds call
 	// the same that a fit leaves out.
-	mostDisagreement = 0.3
+	mostDisagreement       = 0.3
+	mostDisagreementWithin = 0.1
 	// mostWithin is the largest ratio of pairs within sources to those across them at which the kind that agrees most still
 	// shows that sources have things once. Where it is larger, the sources describe things in styles of their own.
 	mostWithin = 0.5
@@ -55,11 +56,6 @@ func (f *Fitted) followKinds(ctx context.Context, c *compare.Comparison, o *Opti
 	if m == nil || ctx.Err() != nil {
 		return
 	}
-	if c.Right == 0 && o.Around.Within == nil {
-		if f.Differing = o.Around.apartIn(c, m, f.Probability, o.Share); f.Differing != nil {
-			f.followCopies(ctx, c, o)
-		}
-	}
 	f.Kinds = m.list(c, f.Probability)
 }
 
@@ -78,7 +74,11 @@ func (f *Fitted) followMixture(ctx context.Context, c *compare.Comparison, o *Op
 	if likely == nil || ctx.Err() != nil {
 		return
 	}
-	if agree(f.Probability, likely) || !o.Once.Any() && around.likeness(c, likely) < mostly {
+	most := mostDisagreement
+	if around.Within != nil {
+		most = mostDisagreementWithin
+	}
+	if agree(f.Probability, likely, most) || !o.Once.Any() && around.likeness(c, likely) < mostly {
 		return
 	}
 	distilled := distil(ctx, c, likely, false)
@@ -191,7 +191,7 @@ func everyNth(n int) []int {
 }
 
 // agree tells whether the matches of a fit are those of the kinds, by and large.
-func agree(fit, byKinds []float64) bool {
+func agree(fit, byKinds []float64, most float64) bool {
 	var matches, strangers, all, lost float64
 	for i, p := range fit {
 		if all += byKinds[i]; p > 0.5 {
@@ -200,7 +200,7 @@ func agree(fit, byKinds []float64) bool {
 			lost += byKinds[i]
 		}
 	}
-	return strangers <= mostDisagreement*matches && lost <= mostDisagreement*all
+	return strangers <= most*matches && lost <= most*all
 }
 
 // Grades returns the grades of each column of some pairs, or of all.

@@ -16,8 +16,13 @@ type Surroundings struct {
 	Worded []bool
 	// Apart returns how far apart the numbers or dates of a pair in a column are, NaN if there are none; nil: that is not known.
 	Apart func(f int, p compare.Pair) float64
+	// Exchanged tells of each of some pairs of the only table whether a common word of a column stands in place of another one, and
+	// how many of them have values; nil: that is not known.
+	Exchanged func(f int, pairs []compare.Pair) (of []bool, there int)
 	// Close are, of each column, the distance that about a tenth of random pairs have at most, and their exact share.
 	Close [][2]float64
+	// Held is, of each pair of columns f and g at f·columns+g, the share of records in which all words of f are in g too.
+	Held []float64
 	// Naming is the nats that name a record of the only table, the logarithm of their number.
 	Naming float64
 	// Told says that the sources were named by the user, and not found.
