@@ -31,6 +31,8 @@ type related struct {
 	held  map[uint32][]uint32
 	size  int64
 	file  vfs.File // nil: all rows are held
+
+	nearest *extsort.Sorted // pairs of each document and the most similar one
 }
 
 // heldRow is the memory of a row in addition to its documents; without a ceiling rows take up to heldMost.
@@ -55,16 +57,31 @@ func relatedOf(ctx context.Context, g graph.Graph, edges *extsort.Sorted) (r *re
 	if r.most == 0 {
 		r.most = heldMost
 	}
+	r.nearest, err = g.Space.Sorted(ctx, g.Sorting("nearest", 8), func(to *extsort.Appender) error { return r.fill(by, to) })
+	if err = errors.Join(err, g.Space.Release(by)); err != nil {
+		return nil, errors.Join(err, r.close())
+	}
+	return r, nil
+}
+
+// fill notes the rows of documents, given by document and descending similarity, and adds the nearest pairs.
+func (r *related) fill(by *extsort.Sorted, nearest *extsort.Appender) error {
 	var row []uint32
 	last := uint32(0)
-	err = by.Visit(func(e extsort.Entry) error {
+	err := by.Visit(func(e extsort.Entry) error {
 		if doc := uint32(e.Key >> 32); doc != last {
 			if err := r.put(last, row); err != nil {
 				return err
 			}
 			last, row = doc, row[:0]
 		}
-		if other := uint32(e.Value); len(row) < rowLength && !slices.Contains(row, other) { // of a directed measure there may be two edges
+		other := uint32(e.Value)
+		if len(row) == 0 {
+			if err := nearest.Add(graph.Key(min(last, other), max(last, other)), 0); err != nil {
+				return err
+			}
+		}
+		if len(row) < rowLength && !slices.Contains(row, other) { // of a directed measure there may be two edges
 			row = append(row, other)
 		}
 		return nil
@@ -72,10 +89,7 @@ func relatedOf(ctx context.Context, g graph.Graph, edges *extsort.Sorted) (r *re
 	if err == nil {
 		err = r.put(last, row)
 	}
-	if err = errors.Join(err, g.Space.Release(by)); err != nil {
-		return nil, errors.Join(err, r.close())
-	}
-	return r, nil
+	return err
 }
 
 // put notes a row.
@@ -145,8 +159,9 @@ func (r *related) of(row []uint32, doc, other uint32) ([]uint32, error) {
 // close gives back what rows take. The file goes with its folder.
 func (r *related) close() error {
 	r.held = nil
-	if r.file == nil {
-		return nil
+	err := r.space.ReleaseAll(r.nearest)
+	if r.file != nil {
+		err = errors.Join(err, r.file.Close())
 	}
-	return r.file.Close()
+	return err
 }

@@ -3,7 +3,10 @@
 // in common: see package places. A pair goes if more of the texts that are similar to one of the two contradict it than
 // not, unless nearly all of one text stands in the other.
 //
-//	edges → the texts most similar to each document → edges by component → units → verdicts → edges that stay
+//	edges → the texts most similar to each document → edges by group → units → verdicts → edges that stay
+//
+// A group is what is connected by the edges to the most similar text of each: copies, mostly. Components of all edges
+// would be large, as passages connect them, and a text would rarely be held when it is asked again.
 //
 // What a pair is judged by depends on all edges and on the texts alone, so the result is the same for any number of
 // workers. The texts are read again, a few at a time.
@@ -45,11 +48,11 @@ func Left(ctx context.Context, o Options, edges *extsort.Sorted) (left *extsort.
 	if err := o.Records.Prepare(ctx, edges); err != nil {
 		return nil, 0, err
 	}
-	labels, err := o.Graph.Components(ctx, edges)
+	labels, err := o.Graph.Components(ctx, related.nearest)
 	if err != nil {
 		return nil, 0, err
 	}
-	ordered, err := o.Graph.ByLabel(ctx, edges, labels) // so that a text is mostly held when it is asked again
+	ordered, err := o.Graph.ByLabel(ctx, edges, labels)
 	if err = errors.Join(err, space.Release(labels)); err != nil {
 		return nil, 0, err
 	}
