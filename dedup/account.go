@@ -144,6 +144,35 @@ func (a *account) again() {
 	a.Candidates, a.BucketsCapped, a.LargestClusters = 0, 0, a.LargestClusters[:0]
 }
 
+// lost makes the expected recall a range: its low end is what is found if nothing is by hot buckets. Of all documents, each of
+// a class of equal ones once, lost[k] have k keys of hot buckets, whose documents were not all compared.
+func (a *account) lost(lost []int64, all int64, r *recipe.Recipe) {
+	promise := a.ExpectedRecall.High
+	low := promise * float64(all)
+	for k, n := range lost {
+		low -= (promise - recallWithout(k, r, a.settings.threshold)) * float64(n)
+	}
+	if len(lost) > 0 {
+		a.ExpectedRecall = Expected{Low: max(low/float64(all), 0), High: promise, Range: true}
+	}
+}
+
+// recallWithout returns the share of the pairs at the threshold that k keys fewer would find.
+func recallWithout(k int, r *recipe.Recipe, t measure.Threshold) float64 {
+	if sample := r.Sample(); sample.Size > 0 {
+		if sample.Size -= k; sample.Size < sample.Agree {
+			return 0
+		}
+		return sample.Probability(t.Float())
+	}
+	banding := r.Banding()
+	if banding.Bands -= k; banding.Bands < max(banding.MinBands, 1) {
+		return 0
+	}
+	least, _ := t.LeastJaccard()
+	return banding.Probability(r.Agreement(least))
+}
+
 // missed reports that documents of buckets over the cap were not compared with all others there.
 func (a *account) missed(n int64, byDistance bool) {
 	switch most := a.settings.BucketCap; {

@@ -3,6 +3,7 @@ package dedup
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 )
 
 // Expected is a share that is expected: one number that is known, or a range in which it likely is. As JSON it is the
@@ -14,6 +15,14 @@ type Expected struct {
 
 // promised returns a share that is known.
 func promised(share float64) Expected { return Expected{Low: share, High: share} }
+
+// String returns a number with four decimals, or two, such as 0.7512–0.9910.
+func (e Expected) String() string {
+	if e.Range {
+		return fmt.Sprintf("%.4f–%.4f", e.Low, e.High)
+	}
+	return fmt.Sprintf("%.4f", e.Low)
+}
 
 // MarshalJSON returns a number or two.
 func (e Expected) MarshalJSON() ([]byte, error) {

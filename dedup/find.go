@@ -310,7 +310,12 @@ func (s *search) joinHot(ctx context.Context, members *extsort.Sorted) (h hot.Jo
 			return h.Edges.Len(), 0, nil
 		})
 	}
+	var lost []int64
+	if err == nil && h.Missed > 0 {
+		lost, err = hot.LostKeys(ctx, s.hotOptions(), members, h.Docs)
+	}
 	if err == nil {
+		s.account.lost(lost, int64(s.classes.Representatives.Len()), &s.how.recipe)
 		s.account.missed(h.Missed, false)
 	}
 	if err = errors.Join(err, s.space.Release(levels)); err != nil {

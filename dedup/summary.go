@@ -57,7 +57,8 @@ type Summary struct {
 	Rows            int     `json:"rows"`
 	Sample          int     `json:"sample,omitempty"` // with containment, features of each document that are looked for in others
 
-	// ExpectedRecall is the share of the pairs that the run finds: of texts at the threshold, as the bands promise it; of
+	// ExpectedRecall is the share of the pairs that the run finds: of texts at the threshold, as the bands promise it,
+	// or, where documents of buckets over the cap were not all compared, a range from what is found without these; of
 	// records as it is estimated, and so is ExpectedPrecision, the share of the links that is right.
 	ExpectedRecall    Expected `json:"expected_recall"`
 	ExpectedPrecision Expected `json:"expected_precision,omitzero"`

@@ -77,7 +77,11 @@ func decided(s *dedup.Summary) string {
 	if s.Bands > 0 {
 		how += fmt.Sprintf("; candidates share one of %d bands of %d rows", s.Bands, s.Rows)
 	}
-	return fmt.Sprintf("%s; at the threshold %.2f %% of the pairs are found.", how, 100*s.ExpectedRecall.Low)
+	share := fmt.Sprintf("%.2f", 100*s.ExpectedRecall.Low)
+	if s.ExpectedRecall.Range {
+		share += fmt.Sprintf(" to %.2f", 100*s.ExpectedRecall.High)
+	}
+	return fmt.Sprintf("%s; at the threshold %s %% of the pairs are found.", how, share)
 }
 
 // histogram returns the bars of counts for equal parts of 0 to 1, without those of 0.

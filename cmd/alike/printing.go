@@ -55,16 +55,16 @@ func describeJoin(s *alike.Summary) string {
 	}
 	similarity := cmp.Or(s.Measure, "similarity")
 	if s.Sample > 0 {
-		return fmt.Sprintf("%s ≥ %v, samples of %d features, expected recall %.4f at the threshold", similarity, s.Threshold, s.Sample, s.ExpectedRecall.Low)
+		return fmt.Sprintf("%s ≥ %v, samples of %d features, expected recall %v at the threshold", similarity, s.Threshold, s.Sample, s.ExpectedRecall)
 	}
 	if s.Bands == 0 {
 		return fmt.Sprintf("%s ≥ %v, exact join", similarity, s.Threshold)
 	}
 	if s.Verify == string(recipe.None) {
-		return fmt.Sprintf("%d bands of %d rows decide, which find %.4f of the pairs at %v", s.Bands, s.Rows, s.ExpectedRecall.Low, s.Threshold)
+		return fmt.Sprintf("%d bands of %d rows decide, which find %v of the pairs at %v", s.Bands, s.Rows, s.ExpectedRecall, s.Threshold)
 	}
-	return fmt.Sprintf("%s ≥ %v, %d bands of %d rows, expected recall %.4f at the threshold",
-		similarity, s.Threshold, s.Bands, s.Rows, s.ExpectedRecall.Low)
+	return fmt.Sprintf("%s ≥ %v, %d bands of %d rows, expected recall %v at the threshold",
+		similarity, s.Threshold, s.Bands, s.Rows, s.ExpectedRecall)
 }
 
 // describeCost says what a run took.

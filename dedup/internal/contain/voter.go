@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/alike-dev/alike/dedup/internal/graph"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/lsh"
 )
@@ -75,7 +76,11 @@ func (v *voter) over(piece []extsort.Entry, more bool) error {
 		err = v.vote(others[:sampled], v.hubs)
 	}
 	for i := 0; i < len(piece) && err == nil && v.hot != nil; i++ {
-		err = v.hot.Add(piece[i].Key, uint64(uint32(piece[i].Value)))
+		value := uint64(uint32(piece[i].Value))
+		if v.o.votes(piece[i]) == 0 {
+			value |= graph.NotSampled
+		}
+		err = v.hot.Add(piece[i].Key, value)
 	}
 	if !more {
 		v.capped++

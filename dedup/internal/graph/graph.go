@@ -18,6 +18,9 @@ import (
 // Pair is two documents to compare, A < B except in edges of directed measures.
 type Pair struct{ A, B uint32 }
 
+// NotSampled marks a member of a bucket over the cap that has the bucket's key in its set, and not in its sample.
+const NotSampled = 1 << 32
+
 // Key returns a pair as the key of an entry.
 func Key(a, b uint32) uint64 { return uint64(a)<<32 | uint64(b) }
 

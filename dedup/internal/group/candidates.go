@@ -105,8 +105,8 @@ type Met struct {
 	Pairs *extsort.Sorted // Value: votes; only spokes if sparse
 	// Rims is set if sparse: Key is a document, Value the number of a bucket on whose rim it lies.
 	Rims *extsort.Sorted
-	// Hot has the buckets over the cap: Key is the bucket's key, Value a member or, if sparse,
-	// band<<32|a hub but the smallest.
+	// Hot has the buckets over the cap: Key is the bucket's key, Value a member, perhaps with graph.NotSampled, or, if
+	// sparse, band<<32|a hub but the smallest.
 	Hot    *extsort.Sorted
 	Capped int64 // buckets over the cap
 }

@@ -28,11 +28,18 @@ func TestDocumentsOfHotBucketsAreJoined(t *testing.T) {
 		docs := roomtest.Sets(rng, rapid.IntRange(3, 60).Draw(t, "documents"), 12, 30)
 		limit := rapid.IntRange(1, 4).Draw(t, "cap")
 		smallest := map[uint64]int{} // the size of the smallest bucket of each document
+		ownKeys := map[int]int{}
 		var members []extsort.Entry
 		for bucket := range rapid.IntRange(1, 4).Draw(t, "buckets") {
 			size := rapid.IntRange(min(limit+1, len(docs)), len(docs)).Draw(t, "members")
 			for _, doc := range rng.Perm(len(docs))[:size] {
-				members = append(members, extsort.Entry{Key: uint64(bucket), Value: uint64(doc)})
+				value := uint64(doc)
+				if own := rng.IntN(3) > 0; own {
+					ownKeys[doc]++
+				} else {
+					value |= graph.NotSampled
+				}
+				members = append(members, extsort.Entry{Key: uint64(bucket), Value: value})
 				if before := smallest[uint64(doc)]; before == 0 || size < before {
 					smallest[uint64(doc)] = size
 				}
@@ -54,6 +61,18 @@ func TestDocumentsOfHotBucketsAreJoined(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkLevels(t, roomtest.Entries(t, levels), smallest)
+		lost, err := hot.LostKeys(t.Context(), o, roomtest.Sorted(t, members), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range ownKeys {
+			if k < len(lost) {
+				lost[k]--
+			}
+		}
+		if slices.ContainsFunc(lost, func(n int64) bool { return n != 0 }) {
+			t.Errorf("of own keys %v remain %v", ownKeys, lost)
+		}
 		joined, err := hot.Join(t.Context(), o, levels)
 		if err != nil {
 			t.Fatal(err)

@@ -40,21 +40,9 @@ type Options struct {
 // hot bucket.
 func Levels(ctx context.Context, o Options, members *extsort.Sorted) (*extsort.Sorted, error) {
 	all, err := o.Graph.Space.Sorted(ctx, o.Graph.Space.Sorting("memberships", 8, graph.Bits(o.Graph.Docs)), func(to *extsort.Appender) error {
-		behind := members.Reader()
-		err := eachBucket(members, o.Sides, func(b *bucketSize) error {
-			level := uint64(forecast.HotLevel(b.n, o.Cap))
-			for range b.n {
-				e, _ := behind.Next()
-				if !b.meet() {
-					continue
-				}
-				if err := to.Add(e.Value, level); err != nil {
-					return err
-				}
-			}
-			return behind.Err()
+		return o.eachMember(members, func(e extsort.Entry, n int64) error {
+			return to.Add(uint64(uint32(e.Value)), uint64(forecast.HotLevel(n, o.Cap)))
 		})
-		return errors.Join(err, behind.Close())
 	})
 	if err != nil {
 		return nil, err
@@ -70,6 +58,60 @@ func Levels(ctx context.Context, o Options, members *extsort.Sorted) (*extsort.S
 		})
 	})
 	return levels, errors.Join(err, o.Graph.Space.Release(all))
+}
+
+// eachMember visits the members of the buckets in which any may be compared, with the size of the bucket.
+func (o *Options) eachMember(members *extsort.Sorted, visit func(e extsort.Entry, n int64) error) error {
+	behind := members.Reader()
+	err := eachBucket(members, o.Sides, func(b *bucketSize) error {
+		for range b.n {
+			e, _ := behind.Next()
+			if !b.meet() {
+				continue
+			}
+			if err := visit(e, b.n); err != nil {
+				return err
+			}
+		}
+		return behind.Err()
+	})
+	return errors.Join(err, behind.Close())
+}
+
+// LostKeys returns, by how many of a document's own keys are hot, how many documents have so many, of those for which
+// pairs may be missing: all in hot buckets but those joined; nil: no joined ones.
+func LostKeys(ctx context.Context, o Options, members *extsort.Sorted, joined bitset.Set[uint32]) (documents []int64, err error) {
+	own, err := o.Graph.Space.Sorted(ctx, o.Graph.ByDoc("lost", 8), func(to *extsort.Appender) error {
+		return o.eachMember(members, func(e extsort.Entry, _ int64) error {
+			if doc := uint32(e.Value); e.Value&graph.NotSampled == 0 && (joined == nil || !joined.Has(doc)) {
+				return to.Add(uint64(doc), 0)
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	last, n := uint64(noDoc), 0
+	count := func() {
+		for len(documents) <= n {
+			documents = append(documents, 0)
+		}
+		documents[n]++
+	}
+	err = own.Visit(func(e extsort.Entry) error {
+		if e.Key != last && n > 0 {
+			count()
+			n = 0
+		}
+		last = e.Key
+		n++
+		return nil
+	})
+	if n > 0 {
+		count()
+	}
+	return documents, errors.Join(err, o.Graph.Space.Release(own))
 }
 
 // noDoc is larger than the number of any document.
