@@ -102,7 +102,8 @@ func choose(ctx context.Context, c *Config, e *judge.Examiner, fixed settled, t 
 		if err != nil {
 			return err
 		}
-		if within = heldBy(clusters, e, edges); c.Clusters {
+		within = heldBy(clusters, e, edges)
+		if within.Apart = e.Apart; c.Clusters {
 			r.Entities = clusters
 		}
 	}

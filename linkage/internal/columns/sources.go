@@ -25,7 +25,8 @@ const (
 	mostSame     = 0.1
 	// A source has things twice if at least leastDoubled of twice as many pairs are of it, and for its size doubledMore times as
 	// many as of the other sources.
-	leastDoubled = 10
+	// A few records of one source may be alike without being one thing: 15 of 300 in a list of tracks.
+	leastDoubled = 20
 	doubledMore  = 4
 )
 

@@ -33,6 +33,7 @@ type Held struct {
 	Links    float64 // of the links among these: how many are expected to be right
 	Rejected float64 // of the compared pairs among these that are less likely right than wrong: how many are expected to be wrong
 	Sure     float64 // by which factor fewer may be right, since large clusters are right or wrong as a whole
+	Apart    float64 // the share of the links that may be of other things
 }
 
 // Estimate returns the expected quality of links among candidates, with shed matches expected among those that were
@@ -93,7 +94,7 @@ func Estimate(links []int, probability []float64, others [][]float64, confirmed 
 		e.Precision.Low, e.Precision.High = min(e.Precision.Low, right/n), max(e.Precision.High, right/n)
 	}
 	if held.Pairs > 0 {
-		e.Precision.Low = min(e.Precision.Low, max(0, held.Links-held.Rejected)/n) * held.Sure
+		e.Precision.Low = min(e.Precision.Low, max(0, held.Links-held.Rejected)/n) * held.Sure * (1 - held.Apart)
 		r := min(1, held.Links/held.Pairs)
 		e.Recall.Low, e.Recall.High = min(e.Recall.Low, r*r), max(r, min(e.Recall.High, right/max(held.Pairs, right)))
 		e.Recall.Likely = min(max(e.Recall.Likely, e.Recall.Low), r)

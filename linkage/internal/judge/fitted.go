@@ -11,7 +11,7 @@ import (
 // takeFitted takes the result of a fit, and says if it is not what was fitted.
 func (e *Examiner) takeFitted(f *model.Fitted) {
 	e.Model, e.Sampled, e.calibrated, e.ByKinds = f.Model, f.Probability, f.Calibrated, f.ByKinds
-	e.Kinds, e.Decoys = f.Kinds, f.Decoys
+	e.Kinds, e.Decoys, e.Apart = f.Kinds, f.Decoys, f.Apart
 	if e.Disputed = f.Disputed; f.ByKinds && len(e.Same) == 0 {
 		e.Tell("what these records have most in common is not what makes them one thing, as with people of one household: " +
 			"matches agree in nearly everything that tells things apart")

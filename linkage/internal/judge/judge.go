@@ -60,6 +60,7 @@ type Examiner struct {
 	Disputed    bool                // see model.Fitted
 	Kinds       []model.Kind        // see model.Fitted
 	Decoys      *model.Decoys       // see model.Fitted
+	Apart       float64             // see model.Fitted
 	Candidates  int                 // number of candidates that were examined
 	Found       *compare.Comparison // the candidates that may be matches
 	Probability []float64           // of each of Found

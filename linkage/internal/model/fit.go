@@ -74,6 +74,7 @@ type Fitted struct {
 	Disputed    bool      // nothing but this contradiction tells which of the two is right, or matches leave too much to chance
 	Differing   []int     // the columns in which they do
 	Kinds       []Kind    // of the candidates; nil: they were not looked for, or there are no two
+	Apart       float64   // the share of the matches that may be other things, as they differ in what would name a record
 	Decoys      *Decoys   // what pairs within sources say of the scores of the model; nil: no sources are known
 	Replaced    bool      // the model had numbers that are not finite, and is that of twins: see KeepFinite
 }

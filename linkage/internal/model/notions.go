@@ -15,8 +15,10 @@ import (
 // same pairs: in the date and in the tax number. So the kinds of the matches alone show them, in tables of few columns too.
 
 const (
-	// leastOfMatches is the least share of the matches that a kind has which says something about them.
-	leastOfMatches = 0.05
+	// leastOfMatches is the least share of the matches that a kind has which says something about them. A kind with less than
+	// minority may as well be copies that were changed, such as people who have moved: it is not left out, and precision is
+	// expected to be less by its share at most.
+	leastOfMatches, minority = 0.05, 0.2
 	// apartFrom is how often the columns in which a kind differs from copies would name a record, from which it is another thing;
 	// alikeIn is what a column counts in which its values are alike, and hardly ever the same: they differ in a part.
 	apartFrom, alikeIn = 0.75, 0.5
@@ -44,9 +46,14 @@ func (f *Fitted) followNotion(ctx context.Context, c *compare.Comparison, o *Opt
 	copies := n.copies()
 	same := make([]float64, len(m.Share))
 	var differing []int
-	for k := range same {
+	for k, share := range m.Share {
+		same[k] = 1
 		columns := n.apart(k, copies)
-		if same[k] = 1; columns != nil && m.Share[k] >= leastOfMatches {
+		switch {
+		case columns == nil || share < leastOfMatches:
+		case share < minority:
+			f.Apart += share
+		default:
 			same[k], differing = 0, append(differing, columns...)
 		}
 	}
@@ -61,7 +68,7 @@ func (f *Fitted) followNotion(ctx context.Context, c *compare.Comparison, o *Opt
 		}
 	}
 	f.follow(ctx, c, o, distil(ctx, c, likely, false))
-	f.Differing, f.Disputed = slices.Compact(differing), true
+	f.Differing, f.Disputed, f.Apart = slices.Compact(differing), true, 0
 }
 
 // matchesOf returns the candidates that are more likely matches than not.
