@@ -106,13 +106,20 @@ func (m *machine) metrics() []prometheus.Collector {
 			return value(&s)
 		})
 	}
+	counter := func(name, help string, value func(s *ordered.Status) int64) prometheus.Collector {
+		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "alike_log_" + name, Help: help}, func() float64 {
+			s := m.replica.Status()
+			return float64(value(&s))
+		})
+	}
 	return []prometheus.Collector{
 		gauge("lag_seconds", "Everything that was confirmed so long ago is applied.", func(s *ordered.Status) float64 { return s.Lag.Seconds() }),
 		gauge("following", "Whether the log is followed: 1 or 0.", func(s *ordered.Status) float64 { return float64(flagByte(s.Err == nil)) }),
 		gauge("applied_entry", "Number of the last entry of the log that is applied.", func(s *ordered.Status) float64 { return float64(s.Applied) }),
 		gauge("snapshot_entry", "Number of the last entry in the newest snapshot.", func(s *ordered.Status) float64 { return float64(s.Snapshot) }),
-		prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "alike_log_resets_total", Help: "How often the replica went back to a snapshot since it had another past.",
-		}, func() float64 { return float64(m.replica.Status().Resets) }),
+		counter("resets_total", "How often the replica went back to a snapshot since it had another past, or the log had lost entries.",
+			func(s *ordered.Status) int64 { return s.Resets }),
+		counter("reloads_total", "How often the replica took a newer snapshot since entries were trimmed that it had not applied.",
+			func(s *ordered.Status) int64 { return s.Reloads }),
 	}
 }

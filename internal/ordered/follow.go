@@ -1,6 +1,7 @@
 package ordered
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -23,6 +24,7 @@ func (r *Replica) follow() {
 			r.c.Report.Error("nothing more is applied", "error", err)
 			<-r.ctx.Done()
 		case errors.Is(err, ErrTrimmed):
+			r.reloads.Add(1)
 			r.unload()
 			r.c.Report.Warn("entries that were not applied yet are trimmed: a newer snapshot is looked for", "error", err, "applied", r.state.Applied)
 		case !r.loaded.Load():
@@ -54,16 +56,13 @@ func (r *Replica) followOnce() error {
 		}
 		r.loaded.Store(true)
 	}
-	first, last, err := r.c.Log.Bounds(r.ctx)
+	first, err := firstEntry(r.ctx, r.c.Log, r.state.Applied)
 	if err != nil {
 		return err
 	}
 	from := r.state.Applied // again, to see that it is the same
 	if from < first {
 		from++
-	}
-	if last < r.state.Applied {
-		return ErrShort
 	}
 	r.fail(nil)
 	err = r.c.Log.Follow(r.ctx, from, r.apply)
@@ -75,6 +74,23 @@ func (r *Replica) followOnce() error {
 	}
 	return err
 }
+
+// firstEntry returns the number of the first entry of a log, which must have come as far as what is applied. A server that has not
+// noticed yet that it no longer leads may not know the last entries, so it is asked again before the log counts as short.
+func firstEntry(ctx context.Context, log Log, applied uint64) (first uint64, err error) {
+	for range shortLooks {
+		var last uint64
+		if first, last, err = log.Bounds(ctx); err != nil || last >= applied {
+			return first, err
+		}
+		pause(ctx, followAgain)
+	}
+	return 0, errors.Join(ctx.Err(), ErrShort)
+}
+
+// shortLooks is how often a log must be short, followAgain apart: for longer than the servers take to choose another leader, 2 s
+// to 4 s with the intervals of nats-server.
+const shortLooks = 30
 
 // unload has the state loaded from a snapshot.
 func (r *Replica) unload() {

@@ -247,6 +247,30 @@ func TestAReplicaGoesBackWhenALostEndComesBackDifferent(t *testing.T) {
 	}
 }
 
+// A server that no longer leads does not know the last entries for a moment. The replica asks again.
+func TestALogThatSeemsShortForAMomentHasLostNothing(t *testing.T) {
+	log := memlog.New()
+	a := begin(t, log, "a", t.TempDir(), nil)
+	defer a.Close()
+	a.ready(t)
+	for i := range 10 {
+		if _, err := a.say(t, fmt.Sprint("before ", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.client.Set(func(c *memlog.Client) { c.Down = true })
+	time.Sleep(500 * time.Millisecond) // it tries again all the time
+	a.client.Set(func(c *memlog.Client) { c.Down, c.Stale = false, 4 })
+	time.Sleep(time.Second)
+	a.client.Set(func(c *memlog.Client) { c.Stale = 0 })
+	if _, err := a.say(t, "after"); err != nil {
+		t.Fatal(err)
+	}
+	if s := a.Status(); s.Resets > 0 || s.Reloads > 0 || s.Err != nil {
+		t.Errorf("%+v", s)
+	}
+}
+
 // A replica without a snapshot takes that of another one where the log begins behind what it needs, and says so if
 // there is none. A machine that needs old entries keeps them.
 func TestAReplicaBeginsWithTheSnapshotOfAnother(t *testing.T) {

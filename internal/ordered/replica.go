@@ -47,6 +47,7 @@ type Replica struct {
 	caughtUp atomic.Int64 // when everything up to then was applied, in nanoseconds; 0: never
 	knows    atomic.Int64 // of all members
 	resets   atomic.Int64
+	reloads  atomic.Int64
 	past     atomic.Pointer[past]
 	unsaid   atomic.Bool // whether the others do not know it
 
@@ -73,7 +74,8 @@ type Status struct {
 	Applied  uint64        // number of the last entry
 	Lag      time.Duration // everything that was confirmed so long ago is applied
 	Snapshot uint64        // last entry of the newest snapshot here
-	Resets   int64         // how often it has gone back to a snapshot since it had another past
+	Resets   int64         // how often it has gone back to a snapshot since it had another past, or the log had lost entries
+	Reloads  int64         // how often it has taken a newer snapshot since others had trimmed entries that it had not applied
 	Err      error         // why it answers nothing; nil: it does
 }
 
@@ -123,7 +125,7 @@ func (r *Replica) Close() {
 
 // Status returns the status.
 func (r *Replica) Status() Status {
-	s := Status{Applied: r.applied.Load(), Snapshot: r.snapshots.newest.Load(), Resets: r.resets.Load(), Err: r.problem()}
+	s := Status{Applied: r.applied.Load(), Snapshot: r.snapshots.newest.Load(), Resets: r.resets.Load(), Reloads: r.reloads.Load(), Err: r.problem()}
 	if at := r.caughtUp.Load(); at > 0 {
 		s.Lag = max(time.Since(time.Unix(0, at)), 0)
 	} else if s.Err == nil {

@@ -29,7 +29,9 @@ type Client struct {
 	log *Log
 	// Down cuts the client off. Lost has entries appended, and errors returned.
 	Down, Lost bool
-	Most       int
+	// Stale is the last entry that Bounds knows of, as of a server that no longer leads; 0: it knows all.
+	Stale uint64
+	Most  int
 }
 
 // Client returns a new connection.
@@ -147,6 +149,9 @@ func (c *Client) Follow(ctx context.Context, from uint64, visit func(number uint
 func (c *Client) Bounds(ctx context.Context) (first, last uint64, err error) {
 	err = c.locked(ctx, func(l *Log) error {
 		first, last = l.first, l.first+uint64(len(l.entries))-1
+		if c.Stale > 0 {
+			last = min(last, c.Stale)
+		}
 		return nil
 	})
 	return first, last, err
