@@ -59,7 +59,7 @@ func DedupRecords(ctx context.Context, config Config, join JoinConfig, accept bo
 		if result, err = linkage.Join(ctx, join); err != nil {
 			return nil, err
 		}
-		for _, note := range slices.Concat(result.KindLines(), result.Notes) {
+		for _, note := range result.Told() {
 			if config.OnNotice != nil {
 				config.OnNotice(setting.Textf("%s", note))
 			}

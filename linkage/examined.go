@@ -118,6 +118,7 @@ func examine(ctx context.Context, c *Config, f *find.Finder, r *Result, o judge.
 	}
 	r.Search, r.Candidates, r.Disputed = f.Summary, e.Candidates, e.Disputed
 	describeColumns(r.Columns, f, e)
+	r.Same = c.Same
 	r.describeKinds(e, f.Tables)
 	fixed, err := settle(ctx, c, f.Tables, e, r)
 	if err != nil {

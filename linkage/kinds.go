@@ -38,13 +38,9 @@ func (r *Report) placesOf(names []string) (places []int, err error) {
 	return places, nil
 }
 
-// describeKinds lists the kinds of pairs, where it matters which of them are the same thing: if the user says it, or if the data
-// leave two notions of it.
+// describeKinds lists the kinds of pairs.
 func (r *Report) describeKinds(e *judge.Examiner, t *held.Tables) {
 	r.Kinds = nil
-	if !e.Disputed && len(e.Same) == 0 {
-		return
-	}
 	for _, k := range e.Kinds {
 		kind := Kind{Candidates: int(math.Round(k.Share * float64(e.Candidates))), Taken: k.Taken}
 		for _, f := range k.Agree {
@@ -56,6 +52,18 @@ func (r *Report) describeKinds(e *judge.Examiner, t *held.Tables) {
 		}
 		r.Kinds = append(r.Kinds, kind)
 	}
+}
+
+// TellsKinds reports whether it matters which kinds of pairs are the same thing: the user has said it, or the data leave two notions
+// of it.
+func (r *Report) TellsKinds() bool { return r.Disputed || len(r.Same) > 0 }
+
+// Told returns what a user should know of the tables: the kinds of pairs, where it matters, and the notes.
+func (r *Report) Told() []string {
+	if !r.TellsKinds() {
+		return r.Notes
+	}
+	return slices.Concat(r.KindLines(), r.Notes)
 }
 
 // KindLines says in a line each which kinds of pairs there are, the most frequent first.

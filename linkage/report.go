@@ -2,7 +2,6 @@ package linkage
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -30,7 +29,7 @@ func (r *Report) String() string {
 	}
 	r.describeColumns(&w)
 	r.describeVerdicts(&w)
-	for _, note := range slices.Concat(r.KindLines(), r.Notes) {
+	for _, note := range r.Told() {
 		fmt.Fprintf(&w, "alike: %s\n", note)
 	}
 	for _, id := range r.Repeated {

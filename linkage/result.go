@@ -88,8 +88,10 @@ type Report struct {
 	// nothing but the number of columns that agree told which of them the links follow. Then Precision and Recall are
 	// those of the chosen notion.
 	Disputed bool `json:"disputed,omitempty"`
-	// Kinds are the kinds of pairs, if the user has said which of them are the same thing, or if two notions of it remain.
-	Kinds []Kind `json:"kinds,omitempty"`
+	// Kinds are the kinds of pairs that the candidates show, the most frequent first. Same are the columns in which one thing agrees,
+	// as the user says.
+	Kinds []Kind   `json:"kinds,omitempty"`
+	Same  []string `json:"same,omitempty"`
 	// Measured is what an audit has shown, if there was one; the caller sets it.
 	Measured *Measured `json:"audit,omitempty"`
 

@@ -123,6 +123,17 @@ func TestPeopleWhoHaveMovedAreTheSame(t *testing.T) {
 	if f1 := 2 * float64(right) / float64(r.Links.Len()+people); f1 < 0.93 || r.Disputed {
 		t.Errorf("F1 %.3f: %d of %d links are right; disputed: %v %q", f1, right, r.Links.Len(), r.Disputed, r.Notes)
 	}
+	taken := map[string]int{}
+	for _, k := range r.Kinds {
+		for _, column := range k.Agree {
+			if k.Taken {
+				taken[column]++
+			}
+		}
+	}
+	if taken["born"] == 0 || len(r.KindLines()) < 2 || len(r.Told()) != len(r.Notes) {
+		t.Errorf("kinds %q, of which those taken agree in %v; told is %q", r.KindLines(), taken, r.Told())
+	}
 	if of := r.ExpectedPrecision; of[0] > 0.9 || of[0] < 0.75 || of[1] < 0.95 {
 		t.Errorf("expected precision %v", of)
 	}

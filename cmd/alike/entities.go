@@ -76,7 +76,7 @@ func (f *entityFlags) add(cmd *cobra.Command) {
 	addSummary(flags, &f.summary, "")
 	addVerdicts(flags, &f.verdicts, "")
 	flags.StringVar(&f.save, "save-config", "", "write the choices made, with the model for alike match, to this JSON `file`")
-	flags.BoolVar(&f.explain, "explain", false, "print how much each column says to standard error")
+	flags.BoolVar(&f.explain, "explain", false, "print how much each column says, and which kinds of pairs there are, to standard error")
 	f.found.add(flags)
 	flags.BoolVar(&f.verbose, "verbose", false, "print how candidates were found, and at what cost, to standard error")
 	flags.BoolVar(&f.json, "json", false, "JSON on standard output")

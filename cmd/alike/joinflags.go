@@ -69,7 +69,7 @@ func (f *joinFlags) add(flags *pflag.FlagSet) {
 	f.weigh.add(flags)
 	flags.StringVar(&f.known, "against-links", "", "`file` of known links, such as an earlier output: only new ones are looked for")
 	flags.StringVar(&f.save, "save-config", "", "write the choices made to this JSON `file`")
-	flags.BoolVar(&f.explain, "explain", false, "print how much each column says to standard error")
+	flags.BoolVar(&f.explain, "explain", false, "print how much each column says, and which kinds of pairs there are, to standard error")
 	flags.StringVar(&f.page, "explain-pairs", "", explainPairs)
 	flags.BoolVar(&f.verbose, "verbose", false, "print how candidates were found, and at what cost, to standard error")
 	f.found.add(flags)

@@ -107,7 +107,7 @@ func describeCandidates(s *candidates.Summary) string {
 	return text
 }
 
-// explainColumns prints how much each column says.
+// explainColumns prints how much each column says, and which kinds of pairs there are.
 func explainColumns(w io.Writer, r *alike.JoinResult) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "column\ttokens\tweight\tfilled\tsimilarity of matches\tof others\ttells (nats)\tof its own")
@@ -120,6 +120,11 @@ func explainColumns(w io.Writer, r *alike.JoinResult) {
 			100*c.Filled[0], 100*c.Filled[1], c.Agreement, c.Chance, c.Information, 100*c.Share)
 	}
 	_ = t.Flush()
+	if !r.TellsKinds() { // else they have been told
+		for _, line := range r.KindLines() {
+			fmt.Fprintln(w, line)
+		}
+	}
 }
 
 // curvePoints is how many points of the curve are printed.
