@@ -69,8 +69,7 @@ func DedupRecords(ctx context.Context, config Config, join JoinConfig, accept bo
 				id, result.Repeated[0], setting.IDField)
 		}
 		links := linksOf(result, join.Threshold)
-		decided := accept || join.Threshold > 0 || join.Precision > 0 || join.Model != nil
-		links.Undecided = !decided && !result.Tells()
+		links.Undecided = !accept && !join.Decides() && !result.Tells()
 		return links, nil
 	})
 	summary, err := dedup.Run(ctx, withReport(config))

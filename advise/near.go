@@ -32,10 +32,9 @@ func (a *Advice) Near(most int) (above, below []Pair) {
 	asking := asking{asked: a.asked, alike: v.pairs}
 	least := int(a.Chosen.Threshold*steps + 0.5)
 	for _, i := range a.shuffled() {
-		out := a.Chosen.ThirdTexts && asking.takes(i, least)
 		switch similarity := v.pairs[i]; {
-		case out:
 		case math.Abs(similarity-a.Chosen.Threshold) > nearBy:
+		case a.Chosen.ThirdTexts && asking.takes(i, least):
 		case similarity >= a.Chosen.Threshold && len(above) < most:
 			above = append(above, a.pair(i, similarity))
 		case similarity < a.Chosen.Threshold && len(below) < most:

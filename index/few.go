@@ -311,11 +311,11 @@ func (s *few) read(keys []uint64) ([]foundKey, error) {
 		readers.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(chunks)); i = next.Add(1) - 1 {
 				held[i] = map[uint64]facts{}
-				full := s.newFull()
+				bound := s.newPerKey()
 				errs[i] = toRead(s.engine, chunks[i], keys, func(r keytable.Range) error {
 					return s.living(r, func(d *blockDoc) {
 						n := len(parts[i])
-						if parts[i] = wanted.appendFound(parts[i], d, full); len(parts[i]) > n {
+						if parts[i] = wanted.appendFound(parts[i], d, bound); len(parts[i]) > n {
 							held[i][d.slot] = d.facts()
 						}
 					})
@@ -371,7 +371,7 @@ func (s *keySet) may(key uint64) bool {
 }
 
 // appendFound appends the keys of a document that the set has, except those of which enough documents were found.
-func (s *keySet) appendFound(dst []foundKey, d *blockDoc, f *full) []foundKey {
+func (s *keySet) appendFound(dst []foundKey, d *blockDoc, f *perKey) []foundKey {
 	for at := 0; at < len(d.keys); at += 8 {
 		if key := binary.LittleEndian.Uint64(d.keys[at:]); s.may(key) && s.has(key) && f.takes(keytable.Print(key), d, at/8) {
 			dst = append(dst, foundKey{keytable.Print(key), d.slot, at / 8, d.digest})
@@ -382,30 +382,30 @@ func (s *keySet) appendFound(dst []foundKey, d *blockDoc, f *full) []foundKey {
 
 func (s *keySet) has(key uint64) bool { return s.prints[keytable.Print(key)] }
 
-// full bounds what is held of a key that many documents have. A bucket takes the first documents, those of the rest of the
+// perKey bounds what is held of a key that many documents have. A bucket takes the first documents, those of the rest of the
 // slots come later, and of copies it takes one: a second one of the same chunk goes without the key, whatever there was
 // before. So a chunk needs no more documents than a bucket has, and of equal ones the first.
-type full struct {
+type perKey struct {
 	most, ways int
-	expires    bool                   // then every copy has all keys
-	begun      map[uint64]*fullBucket // by prints
+	expires    bool                // then every copy has all keys
+	begun      map[uint64]*heldKey // by prints
 }
 
-type fullBucket struct {
+type heldKey struct {
 	documents int
 	last      uint64 // slot
 	digests   map[[2]uint64]bool
 }
 
-func (s *few) newFull() *full {
-	return &full{s.x.options.BucketCap, s.x.options.Recipe.Keys() + 1, s.x.window.expires(), map[uint64]*fullBucket{}}
+func (s *few) newPerKey() *perKey {
+	return &perKey{s.x.options.BucketCap, s.x.options.Recipe.Keys() + 1, s.x.window.expires(), map[uint64]*heldKey{}}
 }
 
 // takes tells whether key number at of a document, which comes after all others of its chunk, is needed.
-func (f *full) takes(print uint64, d *blockDoc, at int) bool {
+func (f *perKey) takes(print uint64, d *blockDoc, at int) bool {
 	b := f.begun[print]
 	if b == nil {
-		b = &fullBucket{digests: map[[2]uint64]bool{}}
+		b = &heldKey{digests: map[[2]uint64]bool{}}
 		f.begun[print] = b
 	} else if b.last == d.slot {
 		return true // two of its keys count as one

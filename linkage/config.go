@@ -80,6 +80,10 @@ type Config struct {
 	limits limits
 }
 
+// Decides reports whether the caller has decided which records are the same, whatever the data tell: by a threshold, a
+// precision or a model.
+func (c *Config) Decides() bool { return c.Threshold > 0 || c.Precision > 0 || c.Model != nil }
+
 // NoSource is the only one of Config.Sources of a table that has no sources, or whose sources may have a thing twice.
 const NoSource = "-"
 

@@ -122,14 +122,12 @@ func newTableFiles(t *task) (left, right *tableFile, err error) {
 	for _, f := range j.Rule.Fields {
 		names[leftTable], names[rightTable] = append(names[leftTable], f.Left), append(names[rightTable], f.Right)
 	}
+	others := j.Others
+	if t.plan.Command != Join { // only their length matters
+		others = make([]string, len(others))
+	}
 	for i := range names {
-		for _, other := range j.Others {
-			if t.plan.Command != Join { // only their length matters
-				other = ""
-			}
-			names[i] = append(names[i], other)
-		}
-		names[i] = append(names[i], j.Sources...)
+		names[i] = slices.Concat(names[i], others, j.Sources)
 	}
 	var files [tables]*tableFile
 	for i, name := range []string{"left", "right"} {

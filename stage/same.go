@@ -33,7 +33,8 @@ func keepOfRecords(t *task, r *linkage.Result) error {
 		label: sets.AppendLabels(nil), size: make([]uint32, r.Left), of: map[uint32]*keptRecord{},
 	}
 	rule := t.plan.Join.Rule
-	if k.undecided = !rule.decides() && !r.Tells(); k.undecided {
+	if c := rule.config(); !rule.Accept && !c.Decides() && !r.Tells() {
+		k.undecided = true
 		err = t.count(CountUndecided, 1)
 	}
 	for _, label := range k.label {

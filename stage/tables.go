@@ -154,11 +154,6 @@ func (r *Rule) columns() int {
 	return 0
 }
 
-// decides tells whether the rule decides which records are the same, whatever the data tell.
-func (r *Rule) decides() bool {
-	return r.Accept || r.Threshold > 0 || r.Precision > 0 || r.Model != nil
-}
-
 // config returns the configuration of the join for package linkage, without the tables.
 func (r *Rule) config() linkage.Config {
 	c := linkage.Config{

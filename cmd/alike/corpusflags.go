@@ -21,6 +21,14 @@ type corpusFlags struct {
 	within string
 }
 
+// thirdTextsHelp is the help of --third-texts.
+const thirdTextsHelp = `With --third-texts a pair goes if more of the texts that are similar to one of the two contradict
+it than not: what the two have in common is not what these share with them, as where two articles
+ran into the same neighbour. Where nearly all of one text stands in the other, the pair stays.
+summary.json counts them as contradicted. It takes the texts once more; --recipe auto asks
+where it helps. A stream, an index and a plan cannot: they answer before all is known.
+`
+
 func (f *corpusFlags) add(flags *pflag.FlagSet) {
 	f.recipe.AddPreset(flags)
 	f.recipe.Decision.Add(flags, dedup.DefaultBucketCap)

@@ -54,12 +54,7 @@ summary.json counts by value.
 
   alike dedup crawls/ -o clean/ --within crawl
 
-With --third-texts a pair goes if more of the texts that are similar to one of the two contradict
-it than not: what the two have in common is not what these share with them, as where two articles
-ran into the same neighbour. Where nearly all of one text stands in the other, the pair stays.
-summary.json counts them as contradicted. It takes the texts once more; --recipe auto asks
-where it helps. A stream, an index and a plan cannot: they answer before all is known.
-
+` + thirdTextsHelp + `
 With --measure containment, or max-containment, a document that is inside another one is
 removed: the texts with the most different shingles come first, and each is kept unless
 --threshold of it is in one that is kept. A text is never removed for a part of it:

@@ -65,12 +65,7 @@ over them for each part that fits.
 With --idf exact a shingle counts by its rarity, from 16 in one document to 1 in all: a
 template that all pages have makes none of them alike. --idf sketch estimates the counts.
 
-With --third-texts a pair goes if more of the texts that are similar to one of the two contradict
-it than not: what the two have in common is not what these share with them, as where two articles
-ran into the same neighbour. Where nearly all of one text stands in the other, the pair stays.
-summary.json counts them as contradicted. It takes the texts once more; --recipe auto asks
-where it helps. A stream, an index and a plan cannot: they answer before all is known.
-
+` + thirdTextsHelp + `
 Fingerprints that are compared bit by bit, --scheme simhash or fastsimhash and the
 presets hash4j-… and exlsh-… (see alike help presets), take --distance instead of a
 threshold: it lists the pairs that differ in at most that many bits, and misses none. The

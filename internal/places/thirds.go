@@ -133,8 +133,7 @@ type Judge struct {
 }
 
 // Doubts tells whether third texts are to be asked about a pair: neither text stands in the other one, and they share
-// enough. Contradicts is
-// then about this pair.
+// enough. Contradicts is then about this pair.
 func (j *Judge) Doubts(a, b *Text) bool {
 	j.shared = j.shared[:0]
 	level := max(a.level, b.level)

@@ -136,10 +136,13 @@ func NewSources(left, right *record.Table, kept, naming, doubled []string) *Sour
 		places[i] = slices.Index(kept, name)
 	}
 	number := map[string]uint32{}
-	s := &Sources{left: numberSources(left, places, len(kept), doubled, number)}
+	for _, name := range doubled {
+		number[name+"\x00"] = 0
+	}
+	s := &Sources{left: numberSources(left, places, len(kept), number)}
 	s.right = s.left
 	if right != nil {
-		s.right = numberSources(right, places, len(kept), doubled, number)
+		s.right = numberSources(right, places, len(kept), number)
 	}
 	count := make([]float64, len(number)+1)
 	for _, source := range s.left {
@@ -151,9 +154,9 @@ func NewSources(left, right *record.Table, kept, naming, doubled []string) *Sour
 	return s
 }
 
-// numberSources returns the number of the source of each record of a table that has kept so many columns, by those at places: 0 of
-// a source that has things twice. number has the numbers so far, by values.
-func numberSources(table *record.Table, places []int, kept int, doubled []string, number map[string]uint32) []uint32 {
+// numberSources returns the number of the source of each record of a table that has kept so many columns, by those at places. number has
+// the numbers so far, by values; 0 of sources that have things twice.
+func numberSources(table *record.Table, places []int, kept int, number map[string]uint32) []uint32 {
 	of := make([]uint32, table.Rows())
 	var name []byte
 	for row := range of {
@@ -164,13 +167,15 @@ func numberSources(table *record.Table, places []int, kept int, doubled []string
 			filled = filled || len(value) > 0
 			name = append(append(name, value...), 0)
 		}
-		if !filled || slices.Contains(doubled, string(name[:len(name)-1])) {
+		if !filled {
 			continue
 		}
-		if of[row] = number[string(name)]; of[row] == 0 {
-			of[row] = uint32(len(number) + 1)
-			number[string(name)] = of[row]
+		n, known := number[string(name)]
+		if !known {
+			n = uint32(len(number) + 1)
+			number[string(name)] = n
 		}
+		of[row] = n
 	}
 	return of
 }

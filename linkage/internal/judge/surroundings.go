@@ -72,7 +72,7 @@ func (e *Examiner) randomAgreement(ctx context.Context, s *model.Surroundings) e
 	}
 	s.Apart = func(f int, p compare.Pair) float64 { return apart(e.finder.Tables, f, p) }
 	s.Close = closest(e.finder.Tables, pairs)
-	s.Held = within(e.finder.Tables)
+	s.Held = func() []float64 { return wordsWithin(e.finder.Tables) }
 	s.Exchanged = func(f int, pairs []compare.Pair) ([]bool, int) { return exchanged(e.finder.Tables, f, pairs) }
 	c, err := e.Compare(ctx, e.Matchers, pairs)
 	if err != nil {

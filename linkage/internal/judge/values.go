@@ -79,9 +79,9 @@ func worded(t *held.Tables, f int) bool {
 // mostRows is the number of records that show which columns hold the words of others.
 const mostRows = 2000
 
-// within returns, for each pair of columns f and g of the left table at f·columns+g, the share of the records with values in both
+// wordsWithin returns, for each pair of columns f and g of the left table at f·columns+g, the share of the records with values in both
 // in which all words of f are in g, as a first name is in a full one. O(records · columns² · words), of mostRows records at most.
-func within(t *held.Tables) []float64 {
+func wordsWithin(t *held.Tables) []float64 {
 	columns := t.Left.Columns
 	held, there := make([]float64, columns*columns), make([]float64, columns*columns)
 	words := make([][]uint32, columns)
@@ -122,11 +122,39 @@ const (
 	synonym = 0.7
 )
 
+// exchange is a word of one record that stands in place of one of another record.
+type exchange struct{ x, y uint32 }
+
 // exchanged tells of each of some pairs of the left table whether a word that several records have stands in place of another one,
 // as in two sizes or colours of a product. Words that stand for each other in most such pairs mean the same, and do not count. there
 // is the number of the pairs that have values.
 func exchanged(t *held.Tables, f int, pairs []compare.Pair) (of []bool, there int) {
+	in, there := exchanges(t, f, pairs)
+	times, all := map[exchange]float64{}, map[uint32]float64{} // each way
+	for _, some := range in {
+		for _, w := range some {
+			times[w]++
+			times[exchange{w.y, w.x}]++
+			all[w.x]++
+			all[w.y]++
+		}
+	}
+	synonyms := map[uint32]bool{}
+	for w, n := range times {
+		if n >= synonym*all[w.x] {
+			synonyms[w.x] = true
+		}
+	}
 	of = make([]bool, len(pairs))
+	for i, some := range in {
+		of[i] = slices.ContainsFunc(some, func(w exchange) bool { return !synonyms[w.x] && !synonyms[w.y] })
+	}
+	return of, there
+}
+
+// exchanges returns, of each pair, every common word of one record that the other has not with every one of the other. there is the
+// number of the pairs that have values.
+func exchanges(t *held.Tables, f int, pairs []compare.Pair) (in [][]exchange, there int) {
 	column := t.Numbering.Column(f)
 	records := make([]uint32, t.Numbering.Tokens())
 	column.Frequencies(records)
@@ -138,9 +166,7 @@ func exchanged(t *held.Tables, f int, pairs []compare.Pair) (of []bool, there in
 		}
 		return dst
 	}
-	type words struct{ x, y uint32 }
-	times, all := map[words]float64{}, map[uint32]float64{} // each way
-	in := make([][]words, len(pairs))
+	in = make([][]exchange, len(pairs))
 	var xs, ys []uint32
 	for i, p := range pairs {
 		a, b := t.Left.Cells(int(p.A))[f], t.Left.Cells(int(p.B))[f]
@@ -151,25 +177,9 @@ func exchanged(t *held.Tables, f int, pairs []compare.Pair) (of []bool, there in
 		xs, ys = only(xs[:0], a, b), only(ys[:0], b, a)
 		for _, x := range xs {
 			for _, y := range ys {
-				in[i] = append(in[i], words{x, y})
-				times[words{x, y}]++
-				times[words{y, x}]++
-				all[x]++
-				all[y]++
+				in[i] = append(in[i], exchange{x, y})
 			}
 		}
 	}
-	other := map[uint32]bool{} // words that no one word is a synonym of
-	for x := range all {
-		other[x] = true
-	}
-	for w, n := range times {
-		if n >= synonym*all[w.x] {
-			other[w.x] = false
-		}
-	}
-	for i, exchanges := range in {
-		of[i] = slices.ContainsFunc(exchanges, func(w words) bool { return other[w.x] && other[w.y] })
-	}
-	return of, there
+	return in, there
 }

@@ -178,7 +178,7 @@ func (s *Surroundings) toldByOthers(c *compare.Comparison, probability []float64
 			}
 		}
 	}
-	told := slices.Clone(s.Held)
+	told := s.Held()
 	for i, n := range one {
 		chance := s.Alike[i%columns]
 		told[i] = max(told[i], (both[i]/(n+fewOthers)-chance)/max(1e-9, 1-chance))

@@ -21,8 +21,8 @@ type Surroundings struct {
 	Exchanged func(f int, pairs []compare.Pair) (of []bool, there int)
 	// Close are, of each column, the distance that about a tenth of random pairs have at most, and their exact share.
 	Close [][2]float64
-	// Held is, of each pair of columns f and g at f·columns+g, the share of records in which all words of f are in g too.
-	Held []float64
+	// Held returns, of each pair of columns f and g at f·columns+g, the share of records in which all words of f are in g too.
+	Held func() []float64
 	// Naming is the nats that name a record of the only table, the logarithm of their number.
 	Naming float64
 	// Told says that the sources were named by the user, and not found.
