@@ -66,7 +66,7 @@ func examineAs(ctx context.Context, c *Config, f *find.Finder, r *Result) (*judg
 		r.Notes = append(r.Notes, fmt.Sprintf("as far as the tables show, records of the %s table have several partners: hence %s; to match by mutual finds one of them", side, rule))
 	}
 	e, later, err := examine(ctx, c, f, r, judge.Options{Later: true, Once: once})
-	if err == nil && byData && e.Disputed && !assumed.Disputed { // what is surer is kept
+	if err == nil && byData && e.Dispute > assumed.Dispute { // what is surer is kept
 		*r, f.Memory.Held, c.Match = before, held, ByData
 		r.takeRule(c, Mutual)
 		return assumed, fixed, nil
@@ -116,7 +116,8 @@ func examine(ctx context.Context, c *Config, f *find.Finder, r *Result, o judge.
 	if err := e.Find(ctx); err != nil {
 		return nil, settled{}, err
 	}
-	r.Search, r.Candidates, r.Disputed = f.Summary, e.Candidates, e.Disputed
+	r.Search, r.Candidates = f.Summary, e.Candidates
+	r.Disputed, r.Wider = e.Dispute == model.OverAll, e.Dispute == model.OverWider
 	describeColumns(r.Columns, f, e)
 	r.Same = c.Same
 	r.describeKinds(e, f.Tables)

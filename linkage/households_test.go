@@ -74,7 +74,7 @@ func TestPeopleOfOneHouseholdAreNotOnePerson(t *testing.T) {
 		if found := slices.ContainsFunc(r.LeftOut, func(u LeftOut) bool { return u.Name == "register" }); found != named {
 			t.Errorf("registers %v: not compared: %v", named, r.LeftOut)
 		}
-		if !named && !r.Disputed {
+		if !named && !r.Wider {
 			t.Error("nothing but the number of columns tells a person from a household, and the report does not say so")
 		}
 	}

@@ -56,7 +56,7 @@ func (r *Report) describeKinds(e *judge.Examiner, t *held.Tables) {
 
 // TellsKinds reports whether it matters which kinds of pairs are the same thing: the user has said it, or the data leave two notions
 // of it.
-func (r *Report) TellsKinds() bool { return r.Disputed || len(r.Same) > 0 }
+func (r *Report) TellsKinds() bool { return r.Disputed || r.Wider || len(r.Same) > 0 }
 
 // Told returns what a user should know of the tables: the kinds of pairs, where it matters, and the notes.
 func (r *Report) Told() []string {

@@ -107,8 +107,8 @@ func choose(ctx context.Context, c *Config, e *judge.Examiner, fixed settled, t 
 			r.Entities = clusters
 		}
 	}
-	r.estimate(decide.Estimate(edges, e.Probability, otherViews(ctx, e, fixed.assumed), confirmed(e), e.Shed, fewer, within))
 	r.Links, r.Linked = linksOf(e, t, edges, len(c.With)), len(edges)
+	r.estimate(decide.Estimate(edges, e.Probability, otherViews(ctx, e, fixed.assumed), confirmed(e), e.Shed, fewer, within))
 	r.LargestClusters = largest(sizes(r.Entities, e.Found.Pairs, edges, t))
 	r.Model = found(c, r, e, least)
 	if c.Audit > 0 {

@@ -111,8 +111,11 @@ func (r *Report) estimate(e decide.Estimates) {
 	r.Matches, r.Precision, r.Recall = e.Matches, e.Precision.Likely, e.Recall.Likely
 	r.ExpectedPrecision = [2]float64{e.Precision.Low, e.Precision.High}
 	r.ExpectedRecall = [2]float64{e.Recall.Low, e.Recall.High}
-	if r.Disputed {
-		r.ExpectedPrecision, r.ExpectedRecall = [2]float64{0, 1}, [2]float64{0, 1}
+	if r.Disputed || r.Linked == 0 {
+		r.ExpectedPrecision = [2]float64{0, 1}
+	}
+	if r.Disputed || r.Wider {
+		r.ExpectedRecall = [2]float64{0, 1}
 	}
 }
 
@@ -132,6 +135,10 @@ func (r *Report) Estimates() string {
 		return "likely right and likely found: not known, because the data show two notions of what is the same thing, such as a " +
 			"person and a household or a visit; labels, or a column that names the source of a record, would tell, and so would the user, by naming " +
 			"columns in which one thing agrees"
+	}
+	if r.Wider {
+		return fmt.Sprintf("likely right: %s of the links; likely found: not known, because records with less in common may be one thing too, such as "+
+			"people of one household; labels would tell, and so would the user, by naming columns in which one thing agrees", shown(r.ExpectedPrecision))
 	}
 	text := fmt.Sprintf("likely right: %s of the links; likely found: %s of the matches", shown(r.ExpectedPrecision), shown(r.ExpectedRecall))
 	if !Tells(r.ExpectedPrecision) || !Tells(r.ExpectedRecall) {

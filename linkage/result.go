@@ -81,13 +81,15 @@ type Report struct {
 	Precision       float64   `json:"precision"` // estimated, of the links
 	Recall          float64   `json:"recall"`    // estimated, of the links
 	// ExpectedPrecision and ExpectedRecall are the least and the largest value that each is likely to have, see
-	// decide.Estimate. Ranges wider than 0.3 say nothing, and those of a disputed join are from 0 to 1.
+	// decide.Estimate. Ranges wider than 0.3 say nothing. Those of a disputed join are from 0 to 1, and so are the precision
+	// without a link, and the recall where a wider notion is not ruled out.
 	ExpectedPrecision [2]float64 `json:"expected_precision"`
 	ExpectedRecall    [2]float64 `json:"expected_recall"`
-	// Disputed says that the data show two notions of what is the same thing, such as a person and a household, and that
-	// nothing but the number of columns that agree told which of them the links follow. Then Precision and Recall are
-	// those of the chosen notion.
+	// Disputed says that the data show two notions of what is the same thing, such as a person and a visit, and that links may
+	// be too many by one of them. Wider says that by one of them, such as a household beside a person, there would be more
+	// links, and that these here are right by either. Precision and Recall are those of the notion that links follow.
 	Disputed bool `json:"disputed,omitempty"`
+	Wider    bool `json:"wider,omitempty"`
 	// Kinds are the kinds of pairs that the candidates show, the most frequent first. Same are the columns in which one thing agrees,
 	// as the user says.
 	Kinds []Kind   `json:"kinds,omitempty"`

@@ -51,7 +51,7 @@ type learnedModel struct {
 	Evidence   []float64
 	Calibrated bool
 	ByKinds    bool // the evidence of columns is not shared
-	Disputed   bool
+	Dispute    model.Dispute
 	Differing  []int
 	Kinds      []model.Kind
 	Decoys     *model.Decoys
@@ -78,7 +78,7 @@ func (e *Examiner) learned(kind string, learn func() error) error {
 		if m.ByKinds {
 			shares = slices.Repeat([]float64{1}, len(shares))
 		}
-		f := &model.Fitted{Model: model.NewModel(e.Sample, shares), Probability: probability, Calibrated: m.Calibrated, ByKinds: m.ByKinds, Disputed: m.Disputed, Differing: m.Differing, Kinds: m.Kinds, Decoys: m.Decoys, Apart: m.Apart}
+		f := &model.Fitted{Model: model.NewModel(e.Sample, shares), Probability: probability, Calibrated: m.Calibrated, ByKinds: m.ByKinds, Dispute: m.Dispute, Differing: m.Differing, Kinds: m.Kinds, Decoys: m.Decoys, Apart: m.Apart}
 		f.Model.Prior, f.Model.Evidence = m.Prior, m.Evidence
 		f.KeepFinite(e.Sample) // shares are not in the note
 		e.takeFitted(f)
@@ -90,7 +90,7 @@ func (e *Examiner) learned(kind string, learn func() error) error {
 	if e.finder.Steps.Log == nil {
 		return nil
 	}
-	m = learnedModel{Prior: e.Model.Prior, Evidence: e.Model.Evidence, Calibrated: e.calibrated, ByKinds: e.ByKinds, Disputed: e.Disputed, Differing: e.differing, Kinds: e.Kinds, Decoys: e.Decoys, Apart: e.Apart}
+	m = learnedModel{Prior: e.Model.Prior, Evidence: e.Model.Evidence, Calibrated: e.calibrated, ByKinds: e.ByKinds, Dispute: e.Dispute, Differing: e.differing, Kinds: e.Kinds, Decoys: e.Decoys, Apart: e.Apart}
 	if m.Sample, err = e.finder.Steps.Write("sample", e.Sample, 0, e.Sampled); err != nil {
 		return err
 	}

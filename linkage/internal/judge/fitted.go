@@ -12,7 +12,7 @@ import (
 func (e *Examiner) takeFitted(f *model.Fitted) {
 	e.Model, e.Sampled, e.calibrated, e.ByKinds = f.Model, f.Probability, f.Calibrated, f.ByKinds
 	e.Kinds, e.Decoys, e.Apart = f.Kinds, f.Decoys, f.Apart
-	if e.Disputed = f.Disputed; f.ByKinds && len(e.Same) == 0 {
+	if e.Dispute = f.Dispute; f.ByKinds && len(e.Same) == 0 {
 		e.Tell("what these records have most in common is not what makes them one thing, as with people of one household: " +
 			"matches agree in nearly everything that tells things apart")
 	}

@@ -57,7 +57,7 @@ type Examiner struct {
 	Shifts      []closeness.Shift  // of each column, between the tables; nil: there are none
 	Model       *model.Model
 	ByKinds     bool                // the model was made from the kinds of pairs
-	Disputed    bool                // see model.Fitted
+	Dispute     model.Dispute       // see model.Fitted
 	Kinds       []model.Kind        // see model.Fitted
 	Decoys      *model.Decoys       // see model.Fitted
 	Apart       float64             // see model.Fitted

@@ -95,5 +95,7 @@ func (g Decoy) with(h Decoy) Decoy {
 func (f *Fitted) askDecoys(c *compare.Comparison, around *Surroundings) {
 	f.Decoys = newDecoys(f.Model, c, around)
 	right, n := confirmedOf(f.Probability, f.Decoys.Of(f.Model, c))
-	f.Disputed = f.Disputed || 2*right < n
+	if 2*right < n {
+		f.Dispute = OverAll
+	}
 }

@@ -65,13 +65,25 @@ type Options struct {
 	Around *Surroundings
 }
 
+// A Dispute is what the data leave open about the matches of a fit.
+type Dispute uint8
+
+const (
+	Settled Dispute = iota
+	// OverWider: records that have less in common may be one thing too, as those of a household beside those of a person. The
+	// matches are one thing by either notion; how many there are is open.
+	OverWider
+	// OverAll: what the matches have in common may be less than a thing, such as the person of several visits.
+	OverAll
+)
+
 // Fitted is what a fit has found.
 type Fitted struct {
 	Model       *Model
 	Probability []float64 // of each candidate
 	Calibrated  bool      // the model's scores are calibrated
 	ByKinds     bool      // the fit contradicted the kinds of pairs, and the model is that of the kinds: see followKinds
-	Disputed    bool      // nothing but this contradiction tells which of the two is right, or matches leave too much to chance
+	Dispute     Dispute   // what the data leave open
 	Differing   []int     // the columns in which they do
 	Kinds       []Kind    // of the candidates; nil: they were not looked for, or there are no two
 	Apart       float64   // the share of the matches that may be other things, as they differ in what would name a record
@@ -109,7 +121,9 @@ func (f *Fitted) checkAround(ctx context.Context, c *compare.Comparison, o *Opti
 		f.followNotion(ctx, c, o)
 	}
 	if f.Differing == nil {
-		f.Differing = o.Around.doubts(c, f.Probability)
+		if f.Differing = o.Around.doubts(c, f.Probability); f.Differing != nil {
+			f.Dispute = OverAll
+		}
 		if alone {
 			f.followCopies(ctx, c, o)
 		}
@@ -117,7 +131,6 @@ func (f *Fitted) checkAround(ctx context.Context, c *compare.Comparison, o *Opti
 	if alone && f.Differing == nil {
 		f.followUnexchanged(ctx, c, o)
 	}
-	f.Disputed = f.Disputed || f.Differing != nil
 	if c.Right == 0 && sourced && len(o.Around.Within.Pairs) > 0 {
 		f.askDecoys(c, o.Around)
 	}

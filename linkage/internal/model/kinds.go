@@ -93,8 +93,10 @@ func (f *Fitted) followMixture(ctx context.Context, c *compare.Comparison, o *Op
 			return
 		}
 	}
+	if around.Within == nil {
+		f.Dispute = OverWider
+	}
 	f.follow(ctx, c, o, distilled)
-	f.Disputed = f.ByKinds && around.Within == nil
 }
 
 // moreConfirmed tells whether decoys confirm at least as much of the matches by one fit as of those by another one: whether

@@ -129,6 +129,7 @@ func agreeIn(c *compare.Comparison, columns []int) []float64 {
 // follow takes a model that follows kinds, if it is finite.
 func (f *Fitted) follow(ctx context.Context, c *compare.Comparison, o *Options, m *Model) {
 	if !m.Finite() || ctx.Err() != nil {
+		f.Dispute = OverAll
 		return
 	}
 	f.Model, f.Calibrated, f.ByKinds = m, false, true

@@ -67,8 +67,8 @@ func (f *Fitted) followNotion(ctx context.Context, c *compare.Comparison, o *Opt
 			likely[some[i]] += p * same[k]
 		}
 	}
+	f.Differing, f.Dispute, f.Apart = slices.Compact(differing), OverWider, 0
 	f.follow(ctx, c, o, distil(ctx, c, likely, false))
-	f.Differing, f.Disputed, f.Apart = slices.Compact(differing), true, 0
 }
 
 // matchesOf returns the candidates that are more likely matches than not.

@@ -61,7 +61,7 @@ func (f *Fitted) followCopies(ctx context.Context, c *compare.Comparison, o *Opt
 		all[i] = likely[k]
 	}
 	f.follow(ctx, c, o, distil(ctx, c, all, false))
-	f.Differing, f.Disputed = differing, true
+	f.Differing, f.Dispute = differing, OverAll
 }
 
 // apart tells whether copies differ from the other matches in more than the columns by which they were looked for.
