@@ -75,7 +75,9 @@ func chooseColumns(ctx context.Context, c *Config, left, right *source, result *
 	}
 	result.LeftOut, c.Sources = append(result.LeftOut, chosen.LeftOut...), chosen.Sources
 	for _, column := range chosen.Columns {
-		result.Columns = append(result.Columns, Column{Field: Field{Left: column.Left, Right: column.Right, Weight: 1, Tokens: column.Kind}})
+		for _, part := range columns.Parts(column.Kind) {
+			result.Columns = append(result.Columns, Column{Field: Field{Left: column.Left, Right: column.Right, Weight: 1, Tokens: part}})
+		}
 	}
 	return result.checkColumns(left, right)
 }
@@ -133,7 +135,10 @@ func byHand(fields []Field, l, r *columns.Sample, left, right *source) (list []C
 		if f.Tokens == "" {
 			f.Tokens = columns.Kind(l, r, f.Left, f.Right)
 		}
-		list = append(list, Column{Field: f})
+		for _, part := range columns.Parts(f.Tokens) {
+			f.Tokens = part
+			list = append(list, Column{Field: f})
+		}
 	}
 	return list, nil
 }

@@ -205,7 +205,8 @@ func (c *Config) complement(o *judge.Options, f *find.Finder, r *Result) (err er
 		o.Sources, o.Told = columns.NewSources(f.Left, f.Right, f.Kept, c.Sources, c.Doubled), !c.SourcesFound
 	}
 	for _, column := range r.Columns {
-		o.Names = append(o.Names, column.Right)
+		_, name := column.Names()
+		o.Names = append(o.Names, name)
 	}
 	o.Tell = func(note string) {
 		if !slices.Contains(r.Notes, note) { // each number of candidates has a fit of its own

@@ -25,15 +25,21 @@ type Kind struct {
 // placesOf returns the places of the named columns among those that are compared.
 func (r *Report) placesOf(names []string) (places []int, err error) {
 	for _, name := range names {
-		place := slices.IndexFunc(r.Columns, func(c Column) bool { return c.Left == name || c.Right == name })
-		if place < 0 {
+		found := len(places)
+		for place, c := range r.Columns {
+			left, right := c.Names()
+			if slices.Contains([]string{c.Left, c.Right, left, right}, name) {
+				places = append(places, place)
+			}
+		}
+		if found == len(places) {
 			var compared []string
 			for _, c := range r.Columns {
-				compared = append(compared, c.Left)
+				left, _ := c.Names()
+				compared = append(compared, left)
 			}
 			return nil, setting.Errorf("%s names %s, which is not compared; compared are %s", setting.Same, fault.Shown(name), fault.List(compared))
 		}
-		places = append(places, place)
 	}
 	return places, nil
 }
@@ -44,7 +50,8 @@ func (r *Report) describeKinds(e *judge.Examiner, t *held.Tables) {
 	for _, k := range e.Kinds {
 		kind := Kind{Candidates: int(math.Round(k.Share * float64(e.Candidates))), Taken: k.Taken}
 		for _, f := range k.Agree {
-			kind.Agree = append(kind.Agree, r.Columns[f].Left)
+			name, _ := r.Columns[f].Names()
+			kind.Agree = append(kind.Agree, name)
 		}
 		for _, p := range k.Examples {
 			a, b := t.IDs(p)

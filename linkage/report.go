@@ -42,11 +42,7 @@ func (r *Report) String() string {
 func (r *Report) describeColumns(w *strings.Builder) {
 	var used, unused, reasons []string
 	for _, c := range r.Columns {
-		name := fault.Shown(c.Left)
-		if c.Right != c.Left {
-			name += "=" + fault.Shown(c.Right)
-		}
-		used = append(used, name)
+		used = append(used, fault.ShownPair(c.Names()))
 	}
 	fmt.Fprintf(w, "compared: %s\n", strings.Join(used, ", "))
 	columns := map[string][]string{}

@@ -165,7 +165,7 @@ func (m *Model) weights() (w []float64) {
 func featureNames(fields []Field) []string {
 	columns := make([]string, len(fields))
 	for i, f := range fields {
-		columns[i] = f.Left
+		columns[i], _ = f.Names()
 	}
 	return learn.Names(columns)
 }

@@ -1,11 +1,22 @@
 package record
 
+import "cmp"
+
 // Field is a column of the left table and the column of the right table to compare it with.
 type Field struct {
 	Left   string  `json:"left"`
 	Right  string  `json:"right,omitempty"`  // "": the same as Left
 	Weight float64 `json:"weight,omitempty"` // of its tokens in the similarity of records, relative to other columns; 0: 1
 	Tokens Kind    `json:"tokens,omitempty"` // "": chosen by the column's values
+}
+
+// Names returns the names of both columns, with the coordinate that is compared: two of a column of places are.
+func (f Field) Names() (left, right string) {
+	left, right = f.Left, cmp.Or(f.Right, f.Left)
+	if f.Tokens == Latitude || f.Tokens == Longitude {
+		left, right = left+" "+string(f.Tokens), right+" "+string(f.Tokens)
+	}
+	return left, right
 }
 
 // Compared says how a pair of columns was used.

@@ -22,14 +22,21 @@ const (
 	Grams  Kind = "grams"  // the 3-grams within words, also of joined words as one
 	Code   Kind = "code"   // numbers and letters only, as one word: its 3-grams and itself
 	Number Kind = "number" // a number in any notation: $1,200.00 is 1200; text if the value is no number
-	Date   Kind = "date"   // year, month and day in any order, with or without separators; text if the value is no date
+	Date   Kind = "date"   // year, month and day in any order, with or without separators and time; text if the value is no date
+	Time   Kind = "time"   // a time of day or a duration: 7:05 pm is 19:05:00; text if the value is neither
 	Value  Kind = "value"  // the whole value, one token
+
+	// Place is a pair of coordinates, such as 48.86, 2.35 or POINT(2.35 48.86). What is compared is Latitude and Longitude,
+	// the two numbers of such a column, each as a column of numbers; a Place itself is cut as Text.
+	Place     Kind = "place"
+	Latitude  Kind = "latitude"
+	Longitude Kind = "longitude"
 )
 
 // OfWords reports whether values of the kind differ by their words, and not only as a whole.
-func (k Kind) OfWords() bool { return k == "" || k == Text || k == Words || k == Grams }
+func (k Kind) OfWords() bool { return k == "" || k == Text || k == Words || k == Grams || k == Place }
 
-var kinds = []Kind{Text, Words, Grams, Code, Number, Date, Value}
+var kinds = []Kind{Text, Words, Grams, Code, Number, Date, Time, Value, Place, Latitude, Longitude}
 
 // ParseKind returns the kind with a name; the error lists the names.
 func ParseKind(name string) (Kind, error) {
@@ -152,10 +159,33 @@ func (c *Cutter) read(value []byte, kind Kind) bool {
 			c.normal, c.joined = append(c.normal[:0], d...), d
 			c.point = pointOfDate(d)
 		}
+	case Time:
+		if t, ok := canonicalTime(c.joined[:0], c.normal); ok {
+			c.normal, c.joined = append(c.normal[:0], t...), t
+			c.point = pointOfTime(t)
+		}
+	case Latitude, Longitude:
+		c.readCoordinate(kind)
 	case Code:
 		c.join()
 	}
 	return true
+}
+
+// readCoordinate leaves the one coordinate of c.normal that the kind says, if it is a place.
+func (c *Cutter) readCoordinate(kind Kind) {
+	of, ok := coordinates(c.normal)
+	if !ok {
+		return
+	}
+	number := of[0]
+	if kind == Longitude {
+		number = of[1]
+	}
+	if n, ok := canonicalNumber(c.joined[:0], number); ok {
+		c.normal, c.joined = append(c.normal[:0], n...), n
+		c.point = pointOfNumber(n)
+	}
 }
 
 // gramBit is set in the hashes of grams, and not in those of words and values.

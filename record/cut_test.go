@@ -85,6 +85,27 @@ func TestWholeValuesAreEqualHoweverTheyAreWritten(t *testing.T) {
 		{Date, "19712406", "19710624", true},
 		{Date, "03/04/1971", "04/03/1971", false}, // which of the two is the month is not known
 		{Date, "1971-06-24", "1971-06-25", false},
+		{Date, "24 Jun 1971", "1971-06-24", true},
+		{Date, "Thursday, June 24th, 1971", "24.6.71", true},
+		{Date, "24-JUN-71", "1971-06-24", true},
+		{Date, "24. März 1971", "24 mars 1971", true},
+		{Date, "24 août 1971", "24 de agosto de 1971", true},
+		{Date, "1971-06-24 00:00:00", "1971-06-24", true},
+		{Date, "1971-06-24T08:31:00Z", "06/24/1971 8:31 AM", true},
+		{Date, "1971-06-24T08:31:00+02:00", "1971-06-24 08:31", true},
+		{Date, "1971-06-24 08:31", "1971-06-24 08:32", false},
+		{Date, "1971-06-24 08:31", "1971-06-24", false},
+		{Time, "7:05 p.m.", "19:05:00", true},
+		{Time, "12:10 am", "00:10", true},
+		{Time, "07:05", "7:06", false},
+		{Number, "1.200,50", "1,200.5", true},
+		{Number, "12,5 €", "12.50", true},
+		{Number, "1,200", "1200", true},
+		{Number, "1.234.567,8", "1234567.8", true},
+		{Number, "1.2,5", "1.25", false},
+		{Latitude, "48.8566, 2.3522", "POINT(2.3522 48.8566)", true},
+		{Longitude, "48.8566;2.3522", "POINT (2.3522 48.8566)", true},
+		{Longitude, "48.8566, 2.3522", "2.3522, 48.8566", false},
 		{Code, "(404) 231.1368", "4042311368", true},
 	} {
 		_, a := NewCutter().Cut(nil, []byte(c.a), c.kind)
@@ -99,8 +120,11 @@ func TestColumnsLookLikeTheirKind(t *testing.T) {
 	for value, want := range map[string]Kind{
 		"1971-06-24": Date, "24/06/1971": Date, "19710624": Date, "$44.00": Number, "-3": Number, "1,200": Number,
 		"404/231-1368": Code, "a1b2c3d4": Code, "New York": Text, "3 Main St": Text, "": Text, "99999999": Number,
+		"24 Jun 1971": Date, "1971-06-24 08:31": Date, "Thursday, 24 février 1971 at 8:31:00 pm": Date, "08:31": Time, "3:45": Time,
+		"48.8566, 2.3522": Place, "POINT(2.3522 48.8566)": Place, "48, 2": Text, "1200,50": Number,
+		"BT 5895 D": Text, "1234 Main Street": Text, "12 a 3": Text,
 	} {
-		if got := Shape([]byte(value)); got != want {
+		if got, _ := NewCutter().Shape([]byte(value)); got != want {
 			t.Errorf("%q looks like %s, want %s", value, got, want)
 		}
 	}
@@ -130,7 +154,7 @@ func FuzzCut(f *testing.F) {
 		if (whole.Words == 0) != (len(tokens) == 0) || whole.Ties != 0 && !k.OfWords() {
 			t.Fatalf("%d tokens, %+v", len(tokens), whole)
 		}
-		Shape(value)
+		NewCutter().Shape(value)
 	})
 }
 

@@ -9,7 +9,9 @@ import (
 )
 
 // Measured reports whether values of the kind have distances: see Column.Point.
-func (k Kind) Measured() bool { return k == Number || k == Date }
+func (k Kind) Measured() bool {
+	return k == Number || k == Date || k == Time || k == Latitude || k == Longitude
+}
 
 // openings is how many hashes say how a text begins: of its first word, its first two and its first three, and then of the
 // initials of its first two words and its first three. opened is the number of these words.
@@ -60,7 +62,7 @@ func (e *extents) add(kind Kind, of extent, keepOpenings bool) {
 
 func (e *extents) bytes() int64 { return int64(8*cap(e.points) + 8*openings*cap(e.openings)) }
 
-// Point returns the place of a value on a line: a number, or the days of a date since 1970-01-01. NaN: the value has no
+// Point returns the place of a value on a line: a number, the days of a date since 1970-01-01, seconds, or degrees. NaN: the value has no
 // place, as a text among numbers, or no value of the column has one: see Kind.Measured.
 func (c *Column) Point(value uint32) float64 {
 	if c.points == nil {
@@ -91,6 +93,12 @@ func pointOfNumber(canonical []byte) float64 {
 	return x
 }
 
+// pointOfTime returns the seconds of a time in its canonical form.
+func pointOfTime(canonical []byte) float64 {
+	x := pointOfNumber(canonical)
+	return x - 40*math.Floor(x/100) - 40*60*math.Floor(x/10000) // hours have 10,000 there, and minutes 100
+}
+
 // pointOfDate returns the days since 1970 of a date in its canonical form, in the calendar of today. A day that its month
 // does not have is one of the next month.
 func pointOfDate(canonical []byte) float64 {
@@ -106,5 +114,9 @@ func pointOfDate(canonical []byte) float64 {
 		year, month = year-1, month+12
 	}
 	const first = 719469 // what the sum below is on the first of January 1970
-	return float64(365*year + year/4 - year/100 + year/400 + (153*month-457)/5 + day - first)
+	days := float64(365*year + year/4 - year/100 + year/400 + (153*month-457)/5 + day - first)
+	if len(canonical) > 10 { // a time follows the date once more
+		days += pointOfTime(canonical[19:]) / (24 * 60 * 60)
+	}
+	return days
 }

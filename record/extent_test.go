@@ -50,6 +50,15 @@ func TestAColumnHasThePointOfEachValue(t *testing.T) {
 	if got := of(Date, "1970-01-02", "02.01.1970", "no day", "03/31/1970"); got[0] != 1 || got[1] != 1 || !math.IsNaN(got[2]) || got[3] != 89 {
 		t.Errorf("dates are at %v", got)
 	}
+	if got := of(Date, "1970-01-02 06:00", "2 Jan 1970, 6:00 pm"); got[0] != 1.25 || got[1] != 1.75 {
+		t.Errorf("dates with times are at %v", got)
+	}
+	if got := of(Time, "7:05:33", "7:05 pm", "noon"); got[0] != 25_533 || got[1] != 68_700 || !math.IsNaN(got[2]) {
+		t.Errorf("times are at %v", got)
+	}
+	if got := of(Longitude, "48.5, -2.25", "POINT(-2.25 48.5)", "Paris"); got[0] != -2.25 || got[1] != -2.25 || !math.IsNaN(got[2]) {
+		t.Errorf("longitudes are at %v", got)
+	}
 	if got := of(Text, "12", "13"); !math.IsNaN(got[0]) {
 		t.Errorf("a text is at %v", got)
 	}

@@ -2,23 +2,30 @@ package record
 
 import (
 	"bytes"
+	"math"
 	"strconv"
+	"unicode/utf8"
 )
 
 // canonicalNumber appends the shortest form of the number in a normalised value. Only currency
-// signs, percent and white space may stand beside it. The form has no grouping commas and no
-// superfluous zeros; a number of more than 15 digits keeps all of them, as codes do.
+// signs, percent and white space may stand beside it. The form has no grouping signs and no
+// superfluous zeros; a number of more than 15 digits keeps all of them, as codes do. A comma is the decimal sign if
+// it is the only one, and one or two digits follow it: 1.200,50 is 1200.5, and 1,200 is 1200.
 func canonicalNumber(dst, value []byte) (_ []byte, ok bool) {
 	v := bytes.TrimFunc(value, func(r rune) bool {
 		return r != '-' && r != '.' && (r < '0' || r > '9') && !isWord(r)
 	})
 	digits := 0
 	clean := dst
+	decimal := decimalComma(v)
 	for i, b := range v {
 		switch {
 		case '0' <= b && b <= '9':
 			digits++
 			clean = append(clean, b)
+		case i == decimal:
+			clean = append(clean, '.')
+		case b == '.' && decimal >= 0: // it parts thousands
 		case b == ',' && i > 0 && len(v)-i > 3:
 		case b == '.' || b == '-' && i == 0:
 			clean = append(clean, b)
@@ -37,91 +44,93 @@ func canonicalNumber(dst, value []byte) (_ []byte, ok bool) {
 	return strconv.AppendFloat(clean[:0], f, 'f', -1, 64), true
 }
 
-// canonicalDate appends the date in a normalised value as three numbers separated by spaces. A date
-// that ends with the year is reversed, so 24/06/1971 becomes "1971 06 24", and so does 06/24/1971, since no year has a
-// 24th month. What may be either, such as 03/04/1971, is read with the day first where the year is last: if the month
-// is meant to be first it has the same words in another order. Of a year with two digits after day and month the century
-// is that of 1930 to 2029, as in spreadsheets.
-func canonicalDate(dst, value []byte) (_ []byte, ok bool) {
-	var part [3]int
-	var length [3]int
-	var signs [3]byte // before the second and the third number
-	n := 0
-	for i := 0; i < len(value); {
-		if value[i] < '0' || value[i] > '9' {
-			i++
-			continue
-		}
-		start := i
-		for i < len(value) && '0' <= value[i] && value[i] <= '9' {
-			i++
-		}
-		if n > 0 && start > 0 {
-			signs[n-1] = value[start-1]
-		}
-		x, err := strconv.Atoi(string(value[start:i]))
-		if err != nil || n == 3 {
-			return nil, false
-		}
-		part[n], length[n] = x, i-start
-		n++
+// decimalComma returns the place of the comma that is the decimal sign of a number; -1: there is none.
+func decimalComma(v []byte) int {
+	at := bytes.IndexByte(v, ',')
+	after := len(v) - at - 1
+	if at < 1 || after < 1 || after > 2 || bytes.IndexByte(v[at+1:], '.') >= 0 {
+		return -1
 	}
-	switch {
-	case n == 1 && length[0] == 8:
-		part = [3]int{part[0] / 10000, part[0] / 100 % 100, part[0] % 100}
-	case n == 3 && length[0] == 4:
-	case n == 3 && length[2] == 4:
-		part[0], part[2] = part[2], part[0]
-	case n == 3 && length[2] == 2 && length[0] <= 2 && length[1] <= 2 && signs[0] == signs[1] && bytes.IndexByte([]byte("./-"), signs[0]) >= 0:
-		part[0], part[2] = century(part[2]), part[0]
-	default:
-		return nil, false
-	}
-	if part[0] < 1000 || part[0] > 2999 || part[1] < 1 || part[2] < 1 || min(part[1], part[2]) > 12 || max(part[1], part[2]) > 31 {
-		return nil, false
-	}
-	if part[1] > 12 {
-		part[1], part[2] = part[2], part[1]
-	}
-	dst = strconv.AppendInt(dst, int64(part[0]), 10)
-	for _, x := range part[1:] {
-		dst = append(dst, ' ')
-		if x < 10 {
-			dst = append(dst, '0')
+	for i := at; i > 0; { // thousands are parted by nothing or by points
+		point := bytes.LastIndexByte(v[:i], '.')
+		if point < 0 {
+			break
 		}
-		dst = strconv.AppendInt(dst, int64(x), 10)
+		if i-point != 4 {
+			return -1
+		}
+		i = point
 	}
-	return dst, true
+	return at
 }
 
-// century returns a year of 1930 to 2029 by its last two digits.
-func century(year int) int {
-	if year < 30 {
-		return 2000 + year
+// coordinates returns the two numbers of a normalised value that is a place, such as 48.8566, 2.3522: both have decimals,
+// and neither more than 180 degrees.
+func coordinates(value []byte) (of [2][]byte, ok bool) {
+	v := bytes.Trim(value, " ()[]")
+	if inside, is := bytes.CutPrefix(v, []byte("point")); is { // well-known text, in which the longitude comes first
+		of, ok = coordinates(inside)
+		of[0], of[1] = of[1], of[0]
+		return of, ok
 	}
-	return 1900 + year
+	at := bytes.IndexAny(v, ",; ")
+	if at < 0 {
+		return of, false
+	}
+	of[0], of[1] = v[:at], bytes.TrimLeft(v[at+1:], " ")
+	for _, number := range of {
+		if x, err := strconv.ParseFloat(string(number), 64); err != nil || !(math.Abs(x) <= 180) || bytes.IndexByte(number, '.') < 0 {
+			return of, false
+		}
+	}
+	return of, true
 }
 
-// Shape guesses the kind of one value: Date, Number, Code (one word of letters and digits, with or
-// without separators) or Text. A column is of a kind if nearly all of its values are.
-func Shape(value []byte) Kind {
-	v := bytes.ToLower(bytes.TrimSpace(value))
+// Shape guesses the kind of one value: Date, Time, Place, Number, Code (one word of letters and digits, with or
+// without separators) or Text. A column is of a kind if nearly all of its values are. parts is how many parts between spaces a
+// value has that may be a code or a number, as at least half of its letters and digits are digits; else 0.
+func (c *Cutter) Shape(value []byte) (kind Kind, parts int) {
+	c.normalise(value)
+	v := bytes.TrimSpace(c.normal)
+	if len(v) > longestDate {
+		return Text, 0
+	}
 	if _, ok := canonicalDate(nil, v); ok {
-		return Date
+		return Date, 0
 	}
-	if len(v) <= 40 {
-		if _, ok := canonicalNumber(nil, v); ok {
-			return Number
-		}
+	if len(v) > longestForm {
+		return Text, 0
 	}
-	digits := 0
+	if _, ok := canonicalTime(nil, v); ok {
+		return Time, 0
+	}
+	if _, ok := coordinates(v); ok {
+		return Place, 0
+	}
+	digits, letters := 0, 0
 	for _, b := range v {
-		if '0' <= b && b <= '9' {
+		switch {
+		case '0' <= b && b <= '9':
 			digits++
+		case 'a' <= b && b <= 'z' || b >= utf8.RuneSelf:
+			letters++
 		}
 	}
-	if 2*digits >= len(v) && digits >= 4 && len(v) <= 40 && bytes.IndexByte(v, ' ') < 0 {
-		return Code
+	if digits >= max(letters, leastOfCode) {
+		parts = len(bytes.Fields(v))
 	}
-	return Text
+	if _, ok := canonicalNumber(nil, v); ok {
+		return Number, parts
+	}
+	if parts == 1 && 2*digits >= len(v) {
+		return Code, parts
+	}
+	return Text, parts
 }
+
+const (
+	// longestDate is the most bytes of a date in words, and longestForm that of another value that is no text.
+	longestDate, longestForm = 64, 40
+	// leastOfCode is the least number of digits of a code.
+	leastOfCode = 4
+)

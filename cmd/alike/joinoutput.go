@@ -56,7 +56,8 @@ func writeRows(out io.Writer, columns []linklist.Column, format corpus.Format, n
 func writeLinks(ctx context.Context, out io.Writer, r *alike.JoinResult, ids, with []string, format corpus.Format, probability bool) error {
 	var compared []string
 	for _, c := range r.Columns {
-		compared = append(compared, c.Left)
+		name, _ := c.Names()
+		compared = append(compared, name)
 	}
 	columns := linklist.Columns(ids, compared, probability, with)
 	var rows linklist.Writer

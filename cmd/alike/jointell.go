@@ -112,11 +112,7 @@ func explainColumns(w io.Writer, r *alike.JoinResult) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "column\ttokens\tweight\tfilled\tsimilarity of matches\tof others\ttells (nats)\tof its own")
 	for _, c := range r.Columns {
-		name := fault.Shown(c.Left)
-		if c.Right != c.Left {
-			name += "=" + fault.Shown(c.Right)
-		}
-		fmt.Fprintf(t, "%s\t%s\t%g\t%.0f %% / %.0f %%\t%.2f\t%.2f\t%.2f\t%.0f %%\n", name, c.Tokens, c.Weight,
+		fmt.Fprintf(t, "%s\t%s\t%g\t%.0f %% / %.0f %%\t%.2f\t%.2f\t%.2f\t%.0f %%\n", fault.ShownPair(c.Names()), c.Tokens, c.Weight,
 			100*c.Filled[0], 100*c.Filled[1], c.Agreement, c.Chance, c.Information, 100*c.Share)
 	}
 	_ = t.Flush()

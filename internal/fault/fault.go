@@ -92,6 +92,14 @@ func Shown(name string) string {
 	return name
 }
 
+// ShownPair returns two names that belong together as Shown, and one of them if they are equal.
+func ShownPair(left, right string) string {
+	if left == right {
+		return Shown(left)
+	}
+	return Shown(left) + "=" + Shown(right)
+}
+
 // List joins names for a message, but no more than one can read.
 func List(names []string) string {
 	const most = 20

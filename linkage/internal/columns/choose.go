@@ -82,7 +82,7 @@ func Choose(left, right *Sample, sources []string, table string) (Chosen, error)
 			chosen.LeftOut = append(chosen.LeftOut, record.LeftOut{Name: a.name, Reason: p.useless})
 			continue
 		}
-		chosen.Columns = append(chosen.Columns, Column{a.name, b.name, commonKind(a.kind, b.kind)})
+		chosen.Columns = append(chosen.Columns, Column{a.name, b.name, commonKind(a, b)})
 	}
 	order := map[string]int{}
 	for i, name := range left.Names {
@@ -94,19 +94,30 @@ func Choose(left, right *Sample, sources []string, table string) (Chosen, error)
 
 // Kind returns the kind by which the values of a left and a right column are cut, both of which are there.
 func Kind(left, right *Sample, nameL, nameR string) record.Kind {
-	kind := func(of *Sample, name string) record.Kind {
+	of := func(of *Sample, name string) *profile {
 		p := profileOf(of, slices.Index(of.Names, name), record.NewCutter())
-		return p.kind
+		return &p
 	}
-	return commonKind(kind(left, nameL), kind(right, nameR))
+	return commonKind(of(left, nameL), of(right, nameR))
 }
 
-// commonKind returns the kind by which columns of two kinds are cut.
-func commonKind(a, b record.Kind) record.Kind {
-	if a == b {
-		return a
+// commonKind returns the kind by which two columns are cut.
+func commonKind(a, b *profile) record.Kind {
+	switch {
+	case a.kind == b.kind && a.kind != record.Text:
+		return a.kind
+	case ofCodes(a, b):
+		return record.Code
 	}
 	return record.Text
+}
+
+// Parts returns the kinds by which a column of a kind is compared, each as a column of its own.
+func Parts(of record.Kind) []record.Kind {
+	if of == record.Place {
+		return []record.Kind{record.Latitude, record.Longitude}
+	}
+	return []record.Kind{of}
 }
 
 // leaveOutDerived marks the pairs of columns that other columns make up, in both tables.

@@ -19,6 +19,8 @@ type profile struct {
 	words    map[uint64]int // count of each word
 	total    int            // number of words
 	kind     record.Kind
+	codes    map[uint64]uint64 // of values that may be codes: how one is written that has these letters and digits; nil: too few are
+	repeated [2]int            // values of the same letters and digits as an earlier one, and those that are written in another way
 }
 
 // profiles profiles the columns of a sample.
@@ -36,6 +38,7 @@ func profileOf(of *Sample, place int, cutter *record.Cutter) profile {
 	p := profile{name: of.Names[place], rows: len(of.Rows), words: map[uint64]int{}, kind: record.Text}
 	values := map[uint64]bool{}
 	shapes := map[record.Kind]int{}
+	coded := 0
 	for _, row := range of.Rows {
 		words, whole := cutter.Cut(nil, row[place], record.Words)
 		if whole.Words == 0 {
@@ -47,18 +50,59 @@ func profileOf(of *Sample, place int, cutter *record.Cutter) profile {
 			p.words[w]++
 			p.total++
 		}
-		if shape := record.Shape(row[place]); shape != record.Text {
+		shape, parts := cutter.Shape(row[place])
+		if shape != record.Text {
 			shapes[shape]++
+		}
+		if 0 < parts && parts <= mostParts {
+			coded++
+			_, code := cutter.Cut(nil, row[place], record.Code)
+			if p.codes == nil {
+				p.codes = map[uint64]uint64{}
+			}
+			if written, ok := p.codes[code.Words]; !ok {
+				p.codes[code.Words] = whole.Words
+			} else if p.repeated[0]++; written != whole.Words {
+				p.repeated[1]++
+			}
 		}
 	}
 	p.distinct = len(values)
-	for _, kind := range []record.Kind{record.Date, record.Number, record.Code} {
+	for _, kind := range []record.Kind{record.Date, record.Time, record.Place, record.Number, record.Code} {
 		if n := shapes[kind]; n > 0 && float64(n) >= 0.95*float64(p.filled) {
 			p.kind = kind
 			break
 		}
 	}
+	if float64(coded) < leastCoded*float64(p.filled) {
+		p.codes = nil
+	}
 	return p
+}
+
+const (
+	// leastCoded is the least share of the values of a column that may be codes: errors make letters of digits. mostParts is the
+	// largest number of parts that such a value has.
+	leastCoded, mostParts = 0.8, 4
+	// leastVariants is the least number of codes that are written in another way than before, with spaces or without, and
+	// variantsOf their least share of repeated codes: a hyphen that is missing now and then makes no codes of pages.
+	leastVariants, variantsOf = 5, 0.2
+)
+
+// ofCodes tells whether the values of two columns, or of the only one, are codes that are written in several ways.
+func ofCodes(a, b *profile) bool {
+	if a.codes == nil || b.codes == nil {
+		return false
+	}
+	repeated, variants := a.repeated[0]+b.repeated[0], a.repeated[1]+b.repeated[1]
+	for code, written := range a.codes {
+		if other, ok := b.codes[code]; ok && a != b {
+			if repeated++; other != written {
+				variants++
+			}
+		}
+	}
+	return variants >= leastVariants && float64(variants) >= variantsOf*float64(repeated)
 }
 
 // overlap returns the overlap of two columns' words, from 0 to 1. Each word counts by its share of the column.

@@ -1,8 +1,13 @@
 package columns
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
+
+	"github.com/alike-dev/alike/record"
 )
 
 // TestColumnsThatAnotherOneHoldsCorrespondToIt has a first and a last name that the other table has in one column, either way
@@ -37,5 +42,49 @@ func TestColumnsThatAnotherOneHoldsCorrespondToIt(t *testing.T) {
 	}
 	if got := pairs(again, apart); !slices.Equal(got, [][2]int{{0, 0}}) {
 		t.Errorf("copies: %v", got)
+	}
+}
+
+// TestCodesAreThoseThatAreWrittenInSeveralWays has plates with and without spaces, in one column or in two, and pages, which
+// now and then lack their hyphen.
+func TestCodesAreThoseThatAreWrittenInSeveralWays(t *testing.T) {
+	of := func(value func(i int) string) *profile {
+		s := &Sample{Names: []string{"code"}}
+		for i := range 300 {
+			s.Rows = append(s.Rows, [][]byte{[]byte(value(i))})
+		}
+		return &profiles(s)[0]
+	}
+	spaced := func(i int) string { return fmt.Sprintf("BT %04d D", i/2) }
+	joined := func(i int) string { return strings.ReplaceAll(spaced(i), " ", "") }
+	mixed := func(i int) string { return []string{spaced(i), joined(i)}[i%2] }
+	pages := func(i int) string {
+		if i%20 == 1 {
+			return fmt.Sprintf("pp %d%d", 100+i/2, 120+i/2)
+		}
+		return fmt.Sprintf("pp %d-%d", 100+i/2, 120+i/2)
+	}
+	number := func(i int) string { return strconv.Itoa(30_000_000 + i) }
+	parted := func(i int) string { return "30 000 " + number(i)[5:] }
+	for name, test := range map[string]struct {
+		a, b func(i int) string
+		want record.Kind
+	}{
+		"in both ways":         {mixed, nil, record.Code},
+		"in one way":           {spaced, nil, record.Text},
+		"two ways, two tables": {spaced, joined, record.Code},
+		"one way, two tables":  {spaced, spaced, record.Text},
+		"pages":                {pages, nil, record.Text},
+		"telephones":           {number, parted, record.Code},
+		"numbers":              {number, number, record.Number},
+	} {
+		a := of(test.a)
+		b := a
+		if test.b != nil {
+			b = of(test.b)
+		}
+		if got := commonKind(a, b); got != test.want {
+			t.Errorf("%s: %s, want %s", name, got, test.want)
+		}
 	}
 }

@@ -47,7 +47,7 @@ func findSourceColumn(s *sampledColumns, profiles []profile) (place int, doubled
 		if columns == nil {
 			cutter := record.NewCutter()
 			for k, at := range s.pairs { // cut as they are compared: dates of several forms agree
-				columns = append(columns, s.words(cutter, k, profiles[at[0]].kind))
+				columns = append(columns, s.words(cutter, k, commonKind(&profiles[at[0]], &profiles[at[0]])))
 			}
 		}
 		others := make([]wordColumn, 0, len(columns)-1)

@@ -46,6 +46,10 @@ const (
 // HasSurroundings tells whether there are enough candidates to compare with what else the tables show.
 func HasSurroundings(c *compare.Comparison) bool { return len(c.Pairs) >= leastCandidates }
 
+// ofTheirOwn is by how much rarer it is that two records of the only table have the same value in a column than that one is
+// named, in nats, from which values are of their own, such as times of events: one record in twenty shares its value then.
+const ofTheirOwn = 3
+
 // MayShowKinds tells whether there are enough columns to show kinds of pairs. sourced says that pairs within sources are
 // known.
 func MayShowKinds(c *compare.Comparison, sourced bool) bool {
@@ -78,7 +82,7 @@ func (s *Surroundings) likeness(c *compare.Comparison, probability []float64) fl
 	there, agree := agreement(c, probability)
 	more, weights := 0.0, 0.0
 	for f, chance := range s.Alike {
-		if there[f] > 0 && !(c.Right == 0 && math.IsInf(s.Rarity[f], 1)) { // values of their own make no two records alike
+		if there[f] > 0 && !(c.Right == 0 && s.Rarity[f] > s.Naming+ofTheirOwn) { // such values make no two records alike
 			more += s.tells(f) * (agree[f]/there[f] - chance) / (1 - chance)
 			weights += s.tells(f)
 		}

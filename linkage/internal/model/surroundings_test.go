@@ -15,7 +15,7 @@ func TestWhatIsNearMakesPairsAlike(t *testing.T) {
 	for _, levels := range [][4]compare.Level{{near, near, compare.Equal}, {near, near, compare.Equal}, {1, 1, compare.Equal}} {
 		c.Levels = append(c.Levels, levels[:]...)
 	}
-	s := &Surroundings{Alike: []float64{0.01, 0.01, 0.5}, Filled: []float64{1, 1, 1}, Rarity: []float64{5, 5, 1}}
+	s := &Surroundings{Alike: []float64{0.01, 0.01, 0.5}, Filled: []float64{1, 1, 1}, Rarity: []float64{5, 5, 1}, Naming: 7}
 	if near, far := s.likeness(c, []float64{1, 1, 0}), s.likeness(c, []float64{0, 0, 1}); near < mostly || far >= mostly {
 		t.Errorf("likeness %.2f of near pairs, and %.2f of others", near, far)
 	}
