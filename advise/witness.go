@@ -26,6 +26,7 @@ const (
 type witness struct {
 	runs   [][]run // by document, ascending by feature
 	blocks [][]int // by document: how many rare runs each block has
+	quoted [][]run // by document, likewise: those of quotations, which stand in no block; they make pairs, and no cover
 }
 
 // run is a rare feature, the place where it begins, and the block in which it stands.
@@ -36,22 +37,24 @@ type run struct {
 
 // newWitness reads the texts. O(bytes · log bytes).
 func newWitness(ctx context.Context, texts [][]byte, threads int) (*witness, error) {
-	features := make([][]uint64, len(texts))
+	features, own := make([][]uint64, len(texts)), make([]int, len(texts))
 	o := places.Options(text.Options{})
 	err := each(ctx, len(texts), threads, func() func(int) {
-		s := shingler(o)
-		return func(i int) { features[i] = s.AppendFeatures(nil, texts[i]) }
+		r := runner{shingles: shingler(o)}
+		return func(i int) { features[i], own[i] = r.read(texts[i]) }
 	})
 	if err != nil {
 		return nil, err
 	}
 	common := newFilter(commonFeatures(features, max(rareMost, len(texts)/rareShare)))
-	w := &witness{runs: make([][]run, len(texts)), blocks: make([][]int, len(texts))}
+	w := &witness{make([][]run, len(texts)), make([][]int, len(texts)), make([][]run, len(texts))}
 	err = each(ctx, len(texts), threads, func() func(int) {
 		var scratch []uint64
 		return func(i int) {
-			scratch = w.take(i, features[i], common, scratch)
+			w.runs[i], scratch = rareRuns(features[i][:own[i]], common, scratch)
+			w.quoted[i], scratch = rareRuns(features[i][own[i]:], common, scratch)
 			features[i] = nil
+			w.block(i, own[i])
 		}
 	})
 	return w, err
@@ -120,10 +123,8 @@ func (f filter) has(key uint64) bool {
 	return is
 }
 
-// take notes the rare runs of a document: sorted as one number of a feature and a place. It returns scratch.
-func (w *witness) take(doc int, features []uint64, common filter, scratch []uint64) []uint64 {
-	size, blocks := places.Blocks(len(features))
-	w.blocks[doc] = make([]int, blocks)
+// rareRuns returns the runs that are not common: sorted as one number of a feature and a place. It returns scratch.
+func rareRuns(features []uint64, common filter, scratch []uint64) ([]run, []uint64) {
 	scratch = scratch[:0]
 	for at, feature := range features {
 		if key := packed(feature, at); !common.has(key >> docBits) {
@@ -131,14 +132,22 @@ func (w *witness) take(doc int, features []uint64, common filter, scratch []uint
 		}
 	}
 	scratch = shingle.Set(scratch)
-	w.runs[doc] = make([]run, len(scratch))
+	runs := make([]run, len(scratch))
 	for i, key := range scratch {
-		at := int(key & (1<<docBits - 1))
-		b := min(at/size, blocks-1)
-		w.blocks[doc][b]++
-		w.runs[doc][i] = run{key >> docBits, uint32(at), uint32(b)}
+		runs[i] = run{feature: key >> docBits, at: uint32(key & (1<<docBits - 1))}
 	}
-	return scratch
+	return runs, scratch
+}
+
+// block finds in which block each run of a document stands, of so many with those that are common.
+func (w *witness) block(doc, runs int) {
+	size, blocks := places.Blocks(runs)
+	w.blocks[doc] = make([]int, blocks)
+	for i, r := range w.runs[doc] {
+		b := min(int(r.at)/size, blocks-1)
+		w.blocks[doc][b]++
+		w.runs[doc][i].block = uint32(b)
+	}
 }
 
 // pair is two documents that share rare runs.
@@ -155,14 +164,17 @@ type pair struct {
 // pairs returns the pairs of the first documents that share enough runs of those that vote, ascending.
 func (w *witness) pairs(documents int) (pairs []pair) {
 	var entries []uint64
-	for doc, runs := range w.runs[:documents] {
-		for i, r := range runs {
-			if hashing.Mix(r.feature)%voteThin == 0 && (i == 0 || runs[i-1].feature != r.feature) {
-				entries = append(entries, r.feature<<docBits|uint64(doc))
+	for doc := range documents {
+		for _, runs := range [][]run{w.runs[doc], w.quoted[doc]} {
+			for i, r := range runs {
+				if hashing.Mix(r.feature)%voteThin == 0 && (i == 0 || runs[i-1].feature != r.feature) {
+					entries = append(entries, r.feature<<docBits|uint64(doc))
+				}
 			}
 		}
 	}
 	slices.Sort(entries)
+	entries = slices.Compact(entries) // of what a document quotes and says itself
 	var votes []uint64
 	for i := 0; i < len(entries); {
 		end := i + 1
