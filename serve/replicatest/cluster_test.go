@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -57,6 +59,7 @@ func runNATS(file string) error {
 	if err != nil {
 		return err
 	}
+	s.ConfigureLogger() // without one it goes on when a port is taken, and is of no cluster
 	s.Start()
 	s.WaitForShutdown()
 	return errors.New("ended")
@@ -101,6 +104,12 @@ func (p *process) start(t testing.TB) {
 	}
 }
 
+// tail returns the end of what the process has said.
+func (p *process) tail() []byte {
+	body, _ := os.ReadFile(p.log)
+	return body[max(0, len(body)-3000):]
+}
+
 func (p *process) kill() {
 	_ = p.cmd.Process.Kill()
 	_ = p.cmd.Wait()
@@ -112,20 +121,27 @@ func (p *process) signal(t testing.TB, s syscall.Signal) {
 	}
 }
 
+// freePort returns a port that no process listens on. It is below those that systems give to connections, and to
+// listeners that ask for any: a process takes its port some time after it was chosen, and again when it begins anew.
 func freePort(t testing.TB) int {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	t.Helper()
+	for range 100 {
+		port := 10000 + rand.IntN(20000)
+		if l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port)); err == nil {
+			l.Close()
+			return port
+		}
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	t.Fatal("no port is free")
+	return 0
 }
 
 // natsServers are three servers of NATS, each behind links of its own to the others.
 type natsServers struct {
-	all    []*process
-	hosts  []string
-	routes [3][3]*link // from, to
+	all      []*process
+	hosts    []string
+	monitors []string
+	routes   [3][3]*link // from, to
 }
 
 // part cuts a server off from the others, or lets it reach them again.
@@ -156,9 +172,10 @@ func startNATS(t testing.TB) *natsServers {
 		}
 		host := "127.0.0.1:" + strconv.Itoa(freePort(t))
 		n.hosts = append(n.hosts, host)
+		n.monitors = append(n.monitors, "127.0.0.1:"+strconv.Itoa(freePort(t)))
 		config := filepath.Join(dir, fmt.Sprintf("n%d.conf", i))
-		body := fmt.Sprintf("server_name: n%d\nlisten: %s\nmax_payload: 8MB\njetstream { store_dir: %q, sync_interval: always, max_file: 4GB, max_mem: 1GB }\ncluster { name: c, listen: 127.0.0.1:%s, no_advertise: true, routes: [%s] }\n",
-			i, host, filepath.Join(dir, fmt.Sprint("js", i)), ports[i], strings.Join(routes, ", "))
+		body := fmt.Sprintf("server_name: n%d\nlisten: %s\nhttp: %s\nmax_payload: 8MB\njetstream { store_dir: %q, sync_interval: always, max_file: 4GB, max_mem: 1GB }\ncluster { name: c, listen: 127.0.0.1:%s, no_advertise: true, routes: [%s] }\n",
+			i, host, n.monitors[i], filepath.Join(dir, fmt.Sprint("js", i)), ports[i], strings.Join(routes, ", "))
 		if err := os.WriteFile(config, []byte(body), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -171,7 +188,44 @@ func startNATS(t testing.TB) *natsServers {
 			p.kill()
 		}
 	})
+	n.ready(t)
 	return n
+}
+
+// ready waits until one server leads and has both others at hand: before that no stream can be put on three.
+func (n *natsServers) ready(t testing.TB) {
+	t.Helper()
+	for until := time.Now().Add(2 * time.Minute); time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
+		if slices.ContainsFunc(n.monitors, leadsAll) {
+			return
+		}
+	}
+	for _, p := range n.all {
+		t.Logf("%s:\n%s", p.name, p.tail())
+	}
+	t.Fatal("the servers of the log have not found each other")
+}
+
+// leadsAll tells whether a server leads, and has two others at hand.
+func leadsAll(monitor string) bool {
+	var told struct {
+		Meta struct {
+			Replicas []struct {
+				Current, Offline bool
+			}
+		} `json:"meta_cluster"`
+	}
+	status, body := ask(http.MethodGet, "http://"+monitor+"/jsz", "", time.Second)
+	if status != http.StatusOK || json.Unmarshal([]byte(body), &told) != nil {
+		return false
+	}
+	there := 0
+	for _, r := range told.Meta.Replicas {
+		if r.Current && !r.Offline {
+			there++
+		}
+	}
+	return there == 2
 }
 
 // leader returns the server that leads a stream, nil if there is none now.
@@ -322,8 +376,7 @@ func (r *replica) ready(t testing.TB) {
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	body, _ := os.ReadFile(r.log)
-	t.Fatalf("%s is not ready:\n%s", r.name, body[max(0, len(body)-3000):])
+	t.Fatalf("%s is not ready:\n%s", r.name, r.tail())
 }
 
 // metric returns a number of a replica.
