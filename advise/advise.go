@@ -22,6 +22,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/shingle"
@@ -32,7 +33,7 @@ import (
 type Options struct {
 	Wrong   float64 // largest share of pairs that have nothing in common but chance, above 0 and below 1; 0: DefaultWrong
 	Threads int     // at least 1
-	Banded  bool    // only recipes whose pairs bands find, without third texts, as collections that grow need
+	Banded  bool    // only recipes whose pairs bands find, without third texts and rarity, as collections that grow need
 	Brief   bool    // no rows where the data do not tell: the advice takes half the time then
 
 	// Examples, if there are ExamplesLeast of each kind or more, judge in place of the witness. Those of documents that
@@ -54,6 +55,8 @@ type Recipe struct {
 	Threshold float64         `json:"threshold"`
 	// ThirdTexts says that a pair goes if more of the texts alike to one of the two contradict it than not.
 	ThirdTexts bool `json:"third_texts,omitempty"`
+	// Rarity says that features count by how few texts have them.
+	Rarity bool `json:"rarity,omitempty"`
 }
 
 // Default is the recipe of near-duplicates in crawls.
@@ -62,6 +65,9 @@ var Default = Recipe{Tokens: text.Words, N: shingle.DefaultN, Measure: measure.J
 // String returns the recipe in words, such as "chars 8 jaccard 0.15, third texts".
 func (r Recipe) String() string {
 	s := fmt.Sprintf("%s %d %s %g", r.Tokens, r.N, r.Measure, r.Threshold)
+	if r.Rarity {
+		s += ", by rarity"
+	}
 	if r.ThirdTexts {
 		s += ", third texts"
 	}
@@ -147,8 +153,8 @@ func Of(ctx context.Context, s *Sample, o Options) (*Advice, error) {
 	}
 	triangles(pairs)
 	a := &Advice{Chosen: Default, Filled: filled, Documents: len(s.Documents), Whole: s.Whole, sample: s}
-	a.pairs = s.thin(pairs)
-	if a.views, a.asked, err = views(ctx, s, a.pairs, given, o); err != nil {
+	a.pairs = s.thin(slices.Clone(pairs))
+	if a.views, a.asked, err = views(ctx, s, a.pairs, given, w.mostlyTemplates(), o); err != nil {
 		return nil, err
 	}
 	a.judge = byWitness(a.pairs)
@@ -159,7 +165,10 @@ func Of(ctx context.Context, s *Sample, o Options) (*Advice, error) {
 		a.Rows = rowsOf(a.views, a.pairs, a.asked, a.judge, o)
 	}
 	a.decide(weightsOf(a.pairs), o)
-	return a, nil
+	if a.Chosen == Default && a.Examples == 0 && w.mostlyTemplates() && !o.Banded {
+		err = a.guard(ctx, pairs, o.Threads)
+	}
+	return a, err
 }
 
 // enough tells whether there are enough examples of both kinds.

@@ -114,7 +114,7 @@ func found(t testing.TB, texts []string, article []int, r Recipe) (pairs, right,
 	for i, text := range texts {
 		as[i] = []byte(text)
 	}
-	sets, err := setsOf(context.Background(), as, cut{r.Tokens, r.N}, 2)
+	sets, err := setsOf(context.Background(), as, cut{r.Tokens, r.N, false}, nil, 2)
 	if err != nil {
 		t.Fatal(err)
 	}

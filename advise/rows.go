@@ -16,13 +16,14 @@ import (
 type cut struct {
 	tokens text.Tokens
 	n      int
+	rarity bool // features count by their rarity
 }
 
 var (
-	witnessCut = cut{text.Chars, places.Chars}
+	witnessCut = cut{text.Chars, places.Chars, false}
 	cuts       = []cut{
-		witnessCut, {text.Chars, 5}, {text.Chars, 10},
-		{text.Words, 1}, {text.Words, 2}, {text.Words, 3}, {text.Words, 5},
+		witnessCut, {text.Chars, 5, false}, {text.Chars, 10, false},
+		{text.Words, 1, false}, {text.Words, 2, false}, {text.Words, 3, false}, {text.Words, 5, false},
 	}
 	measures = []measure.Measure{measure.Jaccard, measure.Cosine, measure.MaxContainment}
 )
@@ -40,10 +41,17 @@ type view struct {
 
 // views returns the views of all recipes, nil in brief if the data do not tell, and whom to ask about pairs. It sets the
 // weights of pairs.
-func views(ctx context.Context, s *Sample, pairs, given []pair, o Options) (all []view, third asked, err error) {
+func views(ctx context.Context, s *Sample, pairs, given []pair, templates bool, o Options) (all []view, third asked, err error) {
 	texts := s.texts()
-	for _, c := range cuts {
-		sets, err := setsOf(ctx, texts, c, o.Threads)
+	of := cuts
+	if templates && !o.Banded {
+		of = slices.Concat(cuts, weighedCuts)
+	}
+	for _, c := range of {
+		sets, err := setsOf(ctx, texts, c, nil, o.Threads)
+		if c.rarity && err == nil {
+			sets, err = setsOf(ctx, texts, c, weightsOfSets(sets[:len(s.Documents)]), o.Threads)
+		}
 		if err != nil {
 			return nil, nil, err
 		}
@@ -72,11 +80,11 @@ func views(ctx context.Context, s *Sample, pairs, given []pair, o Options) (all 
 			features += len(set)
 		}
 		for _, m := range measures {
-			if o.Banded && m != measure.Jaccard || m.ByParts() && c == (cut{text.Words, 1}) { // most words of a short text stand in any long one
+			if o.Banded && m != measure.Jaccard || m.ByParts() && (c == cut{text.Words, 1, false} || c.rarity) { // most words of a short text stand in any long one
 				continue
 			}
 			all = append(all, view{
-				Recipe: Recipe{Tokens: c.tokens, N: c.n, Measure: m}, pairs: similarities(m, sets, pairs, common), given: similarities(m, sets, given, ofGiven),
+				Recipe: Recipe{Tokens: c.tokens, N: c.n, Measure: m, Rarity: c.rarity}, pairs: similarities(m, sets, pairs, common), given: similarities(m, sets, given, ofGiven),
 				chance:   newChance(own, pairs, m, s.Distinct),
 				features: float64(features) * s.Distinct / float64(max(len(own), 1)), distinct: s.Distinct,
 			})
@@ -85,10 +93,10 @@ func views(ctx context.Context, s *Sample, pairs, given []pair, o Options) (all 
 	return all, third, nil
 }
 
-// setsOf makes the sets of all texts.
-func setsOf(ctx context.Context, texts [][]byte, c cut, threads int) ([][]uint64, error) {
+// setsOf makes the sets of all texts, by weights if there are any.
+func setsOf(ctx context.Context, texts [][]byte, c cut, weights *shingle.Weights, threads int) ([][]uint64, error) {
 	sets := make([][]uint64, len(texts))
-	o := shingle.Options{N: c.n, Text: text.Options{Tokens: c.tokens}}
+	o := shingle.Options{N: c.n, Text: text.Options{Tokens: c.tokens}, Weights: weights}
 	err := each(ctx, len(sets), threads, func() func(int) {
 		shingles := shingler(o)
 		var scratch []uint64

@@ -27,6 +27,8 @@ type witness struct {
 	runs   [][]run // by document, ascending by feature
 	blocks [][]int // by document: how many rare runs each block has
 	quoted [][]run // by document, likewise: those of quotations, which stand in no block; they make pairs, and no cover
+
+	common float64 // share of the runs that are common, on average over documents
 }
 
 // run is a rare feature, the place where it begins, and the block in which it stands.
@@ -47,7 +49,10 @@ func newWitness(ctx context.Context, texts [][]byte, threads int) (*witness, err
 		return nil, err
 	}
 	common := newFilter(commonFeatures(features, max(rareMost, len(texts)/rareShare)))
-	w := &witness{make([][]run, len(texts)), make([][]int, len(texts)), make([][]run, len(texts))}
+	w := &witness{
+		runs: make([][]run, len(texts)), blocks: make([][]int, len(texts)), quoted: make([][]run, len(texts)),
+		common: commonShare(features, common),
+	}
 	err = each(ctx, len(texts), threads, func() func(int) {
 		var scratch []uint64
 		return func(i int) {

@@ -262,14 +262,17 @@ func printAdvice(w io.Writer, a *advise.Advice) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "recipe\tthreshold\tpairs\twrong\tfound\tF1\tseconds")
 	for _, r := range a.Rows {
-		mark, third := "", ""
+		mark, more := "", ""
+		if r.Rarity {
+			more = ", by rarity"
+		}
 		if r.ThirdTexts {
-			third = ", third texts"
+			more += ", third texts"
 		}
 		if r.Recipe == a.Chosen {
 			mark = "  ←"
 		}
-		fmt.Fprintf(t, "%s %d %s%s\t%.2f\t%s\t%.3f (%.3f–%.3f)\t%.3f (%.3f–%.3f)\t%.3f\t%.3g%s\n", r.Tokens, r.N, r.Measure, third, r.Threshold,
+		fmt.Fprintf(t, "%s %d %s%s\t%.2f\t%s\t%.3f (%.3f–%.3f)\t%.3f (%.3f–%.3f)\t%.3f\t%.3g%s\n", r.Tokens, r.N, r.Measure, more, r.Threshold,
 			humanize.Comma(int64(r.Pairs+0.5)), r.Wrong, r.WrongFrom, r.WrongTo, r.Found, r.FoundFrom, r.FoundTo, r.F1, r.Seconds, mark)
 	}
 	_ = t.Flush()
@@ -279,6 +282,9 @@ func printAdvice(w io.Writer, a *advise.Advice) {
 // flagsOf returns a recipe as flags.
 func flagsOf(r advise.Recipe) string {
 	flags := fmt.Sprintf("--tokens %s --ngram %d --measure %s --threshold %g", r.Tokens, r.N, r.Measure, r.Threshold)
+	if r.Rarity {
+		flags += " --idf exact"
+	}
 	if r.ThirdTexts {
 		flags += " --third-texts"
 	}

@@ -61,3 +61,42 @@ func TestTheRecipeThatTuneFindsIsTheOneThatRunsTake(t *testing.T) {
 		t.Errorf("the default finds\n%s", byDefault)
 	}
 }
+
+// TestPagesOfOneTemplateStay: the default alone removes all but one, though each has words of its own.
+func TestPagesOfOneTemplateStay(t *testing.T) {
+	t.Chdir(t.TempDir())
+	random := rand.New(rand.NewPCG(3, 4))
+	words := func(n int) string {
+		all := make([]string, n)
+		for i := range all {
+			all[i] = fmt.Sprint("w", random.IntN(5000))
+		}
+		return strings.Join(all, " ")
+	}
+	var lines strings.Builder
+	template := words(300)
+	const pages = 100
+	for i := range pages {
+		fmt.Fprintf(&lines, "{\"id\":\"%d\",\"text\":%q}\n", i, template+" "+words(15))
+	}
+	if err := os.WriteFile("in.jsonl", []byte(lines.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for flags, kept := range map[string]int{"": 1, "--recipe auto": pages, "--idf exact": pages} {
+		line := strings.Fields("dedup in.jsonl -o out --ids-only --json " + flags)
+		out, told, err := runTold(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var summary struct{ Kept int }
+		if err := json.Unmarshal([]byte(out), &summary); err != nil || summary.Kept != kept {
+			t.Errorf("%q keeps %d, want %d: %v", flags, summary.Kept, kept, err)
+		}
+		if strings.Contains(flags, "auto") && !strings.Contains(told, " --threshold 0.8 --idf exact (") {
+			t.Errorf("it says %s", told)
+		}
+		if err := os.RemoveAll("out"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
