@@ -2,6 +2,8 @@ package passage
 
 import (
 	"cmp"
+	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/alike-dev/alike/internal/hashing"
@@ -24,19 +26,32 @@ const window = 8
 // Common returns up to most passages of 8 tokens or more that stand in at least least of the texts: notices, menus,
 // licences. Those with the most tokens, over all texts, come first; they do not overlap where they were found. A passage
 // goes on as long as nine tenths of the texts that have the most frequent part of it go on with it. The tokenizer belongs
-// to the caller's goroutine. O(n log n) for n tokens, of which each takes 40 bytes.
+// to the caller's goroutine. O(n) for n tokens that are not repeated, O(n log n) for others; a token takes 30 bytes.
 func Common(t *text.Tokenizer, texts [][]byte, least, most int) []Repeated {
 	c := commons{}
 	for _, doc := range texts {
-		c.add(t.AppendTokens(nil, doc))
+		c.tokens = t.AppendHashes(c.tokens, doc)
+		c.ends = append(c.ends, len(c.tokens))
 	}
 	c.count(max(least, 1))
-	return c.passages(texts, most)
+	var all []Repeated
+	var tokens []text.Token
+	for _, s := range c.stretches(most) {
+		of := c.of(s.first)
+		from := 0
+		if of > 0 {
+			from = c.ends[of-1]
+		}
+		tokens = t.AppendTokens(tokens[:0], texts[of]) // their places, of few texts: it takes several times as long
+		passage := texts[of][tokens[s.first-from].Start:tokens[s.end-1-from].End]
+		all = append(all, Repeated{Text: passage, Tokens: s.end - s.first, Texts: s.texts})
+	}
+	return all
 }
 
-// commons are the tokens of all texts, one after another, and the windows that begin at them.
+// commons are the hashes of the tokens of all texts, one after another, and the windows that begin at them.
 type commons struct {
-	tokens []text.Token
+	tokens []uint64
 	ends   []int   // of the tokens of each text
 	groups []int32 // of the window at a token: windows with the same tokens; -1: in few texts, or there is no window
 	found  []windows
@@ -49,11 +64,6 @@ type windows struct {
 	of    int32 // passage, from 1 on; 0: none yet
 }
 
-func (c *commons) add(tokens []text.Token) {
-	c.tokens = append(c.tokens, tokens...)
-	c.ends = append(c.ends, len(c.tokens))
-}
-
 // of returns the text of a token.
 func (c *commons) of(token int) int {
 	at, _ := slices.BinarySearch(c.ends, token+1)
@@ -62,22 +72,7 @@ func (c *commons) of(token int) int {
 
 // count finds the windows that stand in at least so many texts.
 func (c *commons) count(least int) {
-	type place struct {
-		hash  uint64
-		token int
-	}
-	places := make([]place, 0, len(c.tokens))
-	start := 0
-	for _, end := range c.ends {
-		for i := start; i+window <= end; i++ {
-			h := uint64(window)
-			for _, token := range c.tokens[i : i+window] {
-				h = hashing.Mix(h ^ token.Hash)
-			}
-			places = append(places, place{h, i})
-		}
-		start = end
-	}
+	places := c.frequent(least)
 	slices.SortFunc(places, func(a, b place) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.token, b.token)) })
 	c.groups = slices.Repeat([]int32{-1}, len(c.tokens))
 	for len(places) > 0 {
@@ -97,8 +92,50 @@ func (c *commons) count(least int) {
 	}
 }
 
-// passages joins windows that follow each other, the most frequent first.
-func (c *commons) passages(texts [][]byte, most int) (all []Repeated) {
+// place is where a window begins, and the hash of its tokens.
+type place struct {
+	hash  uint64
+	token int
+}
+
+// frequent returns the places of all windows that may stand in at least so many places, and of few others: hardly any
+// are left to be sorted.
+func (c *commons) frequent(least int) (places []place) {
+	hashes := make([]uint64, len(c.tokens)) // of the window at each token
+	shift := 64 - bits.Len(uint(2*len(c.tokens)))
+	counts := make([]uint16, 1<<(64-shift)) // of windows by the first bits of their hashes
+	start := 0
+	for _, end := range c.ends {
+		for i := start; i+window <= end; i++ {
+			h := uint64(window)
+			for _, token := range c.tokens[i : i+window] {
+				h = hashing.Mix(h ^ token)
+			}
+			hashes[i] = h
+			if n := &counts[h>>shift]; *n < math.MaxUint16 {
+				*n++
+			}
+		}
+		start = end
+	}
+	least = min(least, math.MaxUint16)
+	start = 0
+	for _, end := range c.ends {
+		for i := start; i+window <= end; i++ {
+			if h := hashes[i]; int(counts[h>>shift]) >= least {
+				places = append(places, place{h, i})
+			}
+		}
+		start = end
+	}
+	return places
+}
+
+// stretch is a passage: tokens of the first text that has it.
+type stretch struct{ first, end, texts int }
+
+// stretches joins windows that follow each other, the most frequent first, and returns the longest over all texts.
+func (c *commons) stretches(most int) (all []stretch) {
 	order := make([]int32, len(c.found))
 	for i := range order {
 		order[i] = int32(i)
@@ -130,10 +167,9 @@ func (c *commons) passages(texts [][]byte, most int) (all []Repeated) {
 		if end-first < window {
 			continue
 		}
-		doc := texts[c.of(first)]
-		all = append(all, Repeated{Text: doc[c.tokens[first].Start:c.tokens[end-1].End], Tokens: end - first, Texts: int(in)})
+		all = append(all, stretch{first, end, int(in)})
 	}
-	slices.SortStableFunc(all, func(a, b Repeated) int { return cmp.Compare(b.Texts*b.Tokens, a.Texts*a.Tokens) })
+	slices.SortStableFunc(all, func(a, b stretch) int { return cmp.Compare(b.texts*(b.end-b.first), a.texts*(a.end-a.first)) })
 	return all[:min(len(all), most)]
 }
 
