@@ -92,3 +92,40 @@ func BenchmarkCheck(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkEntries applies entries of texts of 2 KB that another index has prepared, 64 at once, as a replica does.
+func BenchmarkEntries(b *testing.B) {
+	o := Options{Recipe: defaultRecipe(b), Keep: KeepText, ByID: true}
+	sender, err := New(o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	const size, prepared = 64, 256 * 64
+	entries, news := make([][]byte, prepared), plant.NewStamped(2048)
+	made := sender.NewCheck()
+	for n := range entries {
+		made.Reset()
+		made.Add(Document{ID: strconv.AppendInt(nil, int64(n), 10), Text: news.Text(n, 1)})
+		entries[n] = made.AppendEntry(nil, 0)
+	}
+	var x *Index
+	var batch *Batch
+	for n := 0; b.Loop(); n++ {
+		if n*size%prepared == 0 {
+			if x, err = New(o); err != nil {
+				b.Fatal(err)
+			}
+			batch = x.NewCheck()
+		}
+		batch.Reset()
+		for i := range size {
+			if err := batch.AddEntry(entries[(n*size+i)%prepared], nil); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if _, err := x.Check(batch, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/size, "µs/doc")
+}

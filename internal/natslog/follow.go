@@ -55,9 +55,13 @@ func (l *Log) Follow(ctx context.Context, from uint64, visit func(number uint64,
 // mostPending is how many bytes wait in memory at most: the servers send less at once.
 const mostPending = 512 << 20
 
+// mostRoom is how large entries are that are unpacked in the same memory: all of several operations.
+const mostRoom = 512 << 10
+
 var errSilent = errors.New("log: its servers are silent")
 
 func (l *Log) receive(ctx context.Context, s *nats.Subscription, next uint64, visit func(number uint64, entry []byte) error) error {
+	room := make([]byte, 0, mostRoom)
 	for {
 		m, err := s.NextMsg(silence)
 		switch {
@@ -78,7 +82,7 @@ func (l *Log) receive(ctx context.Context, s *nats.Subscription, next uint64, vi
 		if !ok || number != next {
 			return fmt.Errorf("log: entry %d came in place of %d", number, next)
 		}
-		entry, err := unpack(m.Data)
+		entry, err := unpack(m.Data, room)
 		if err != nil {
 			return err
 		}

@@ -32,15 +32,15 @@ func pack(entry []byte) []byte {
 	return entry
 }
 
-// unpack returns the entry of a message.
-func unpack(message []byte) ([]byte, error) {
+// unpack returns the entry of a message, in room if that is large enough.
+func unpack(message, room []byte) ([]byte, error) {
 	if len(message) == 0 || message[0] != packedEntry {
 		return message, nil
 	}
 	if n, err := s2.DecodedLen(message[1:]); err != nil || n > mostEntry {
 		return nil, errPacked
 	}
-	entry, err := s2.Decode(nil, message[1:])
+	entry, err := s2.Decode(room[:cap(room)], message[1:])
 	if err != nil {
 		return nil, errPacked
 	}

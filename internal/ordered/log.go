@@ -36,7 +36,7 @@ type Log interface {
 	Append(ctx context.Context, entry []byte) error
 	// Follow calls visit for each confirmed entry from a number on, until the context ends or visit returns an error,
 	// which it returns. It is ErrTrimmed if that entry is gone, and ErrShort if the log has not come so far; one behind
-	// the last is the next to come.
+	// the last is the next to come. An entry is valid until visit returns.
 	Follow(ctx context.Context, from uint64, visit func(number uint64, entry []byte) error) error
 	// Bounds returns the numbers of the first and the last entry. Without entries last is first - 1.
 	Bounds(ctx context.Context) (first, last uint64, err error)

@@ -2,6 +2,7 @@
 package memlog
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"sync"
@@ -138,7 +139,10 @@ func (c *Client) Follow(ctx context.Context, from uint64, visit func(number uint
 			}
 			continue
 		}
-		if err := visit(from, entry); err != nil {
+		lent := bytes.Clone(entry)
+		err = visit(from, lent)
+		clear(lent) // who kept it sees that
+		if err != nil {
 			return err
 		}
 		from++
