@@ -95,24 +95,18 @@ func (a *account) skip(p *corpus.Problem, reference bool) error {
 
 // method records how candidates are found: by an exact join, or as the recipe says.
 func (a *account) method(r *recipe.Recipe, exact bool) {
-	if exact {
-		a.CandidateMethod, a.ExpectedRecall = MethodExact, promised(1)
-		return
+	a.ExpectedRecall = Promised(recipe.Recall(*r, a.settings.threshold, 0))
+	switch _, hamming := r.Distance(); {
+	case exact:
+		a.CandidateMethod, a.ExpectedRecall = MethodExact, Promised(1)
+	case hamming:
+		a.CandidateMethod, a.Bands = MethodBlocks, r.Keys()
+	case r.Sample().Size > 0:
+		a.CandidateMethod, a.Sample = MethodLSH, r.Sample().Size
+	default:
+		banding := r.Banding()
+		a.CandidateMethod, a.Bands, a.Rows = MethodLSH, banding.Bands, banding.Rows
 	}
-	if _, hamming := r.Distance(); hamming {
-		a.CandidateMethod, a.Bands, a.ExpectedRecall = MethodBlocks, r.Keys(), promised(1)
-		return
-	}
-	a.CandidateMethod = MethodLSH
-	threshold := a.settings.threshold
-	if sample := r.Sample(); sample.Size > 0 {
-		a.Sample, a.ExpectedRecall = sample.Size, promised(sample.Probability(threshold.Float()))
-		return
-	}
-	banding := r.Banding()
-	a.Bands, a.Rows = banding.Bands, banding.Rows
-	least, _ := threshold.LeastJaccard()
-	a.ExpectedRecall = promised(banding.Probability(r.Agreement(least)))
 }
 
 // pairs fills in the numbers of pairs. A copy is a candidate that is verified by its digest.
@@ -150,27 +144,11 @@ func (a *account) lost(lost []int64, all int64, r *recipe.Recipe) {
 	promise := a.ExpectedRecall.High
 	low := promise * float64(all)
 	for k, n := range lost {
-		low -= (promise - recallWithout(k, r, a.settings.threshold)) * float64(n)
+		low -= (promise - recipe.Recall(*r, a.settings.threshold, k)) * float64(n)
 	}
 	if len(lost) > 0 {
 		a.ExpectedRecall = Expected{Low: max(low/float64(all), 0), High: promise, Range: true}
 	}
-}
-
-// recallWithout returns the share of the pairs at the threshold that k keys fewer would find.
-func recallWithout(k int, r *recipe.Recipe, t measure.Threshold) float64 {
-	if sample := r.Sample(); sample.Size > 0 {
-		if sample.Size -= k; sample.Size < sample.Agree {
-			return 0
-		}
-		return sample.Probability(t.Float())
-	}
-	banding := r.Banding()
-	if banding.Bands -= k; banding.Bands < max(banding.MinBands, 1) {
-		return 0
-	}
-	least, _ := t.LeastJaccard()
-	return banding.Probability(r.Agreement(least))
 }
 
 // missed reports that documents of buckets over the cap were not compared with all others there.

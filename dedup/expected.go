@@ -13,8 +13,16 @@ type Expected struct {
 	Range     bool
 }
 
-// promised returns a share that is known.
-func promised(share float64) Expected { return Expected{Low: share, High: share} }
+// Promised returns a share that is known.
+func Promised(share float64) Expected { return Expected{Low: share, High: share} }
+
+// WithoutAll returns the range down to what is left if some of all documents find nothing.
+func (e Expected) WithoutAll(some, all int64) Expected {
+	if some > 0 {
+		e.Low, e.Range = e.Low*float64(max(all-some, 0))/float64(max(all, 1)), true
+	}
+	return e
+}
 
 // String returns a number with four decimals, or two, such as 0.7512–0.9910.
 func (e Expected) String() string {
@@ -36,7 +44,7 @@ func (e Expected) MarshalJSON() ([]byte, error) {
 func (e *Expected) UnmarshalJSON(text []byte) error {
 	var share float64
 	if json.Unmarshal(text, &share) == nil {
-		*e = promised(share)
+		*e = Promised(share)
 		return nil
 	}
 	var of []float64

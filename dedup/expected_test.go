@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"github.com/alike-dev/alike/measure"
+	"github.com/alike-dev/alike/recipe"
 )
 
 func TestAnExpectedShareIsANumberOrARange(t *testing.T) {
 	for text, want := range map[string]Expected{
-		"0.99": promised(0.99), "1": promised(1), "[0.5,0.5]": {0.5, 0.5, true}, "[0,1]": {0, 1, true},
+		"0.99": Promised(0.99), "1": Promised(1), "[0.5,0.5]": {0.5, 0.5, true}, "[0,1]": {0, 1, true},
 	} {
 		got, err := json.Marshal(want)
 		if err != nil || string(got) != text {
@@ -51,7 +52,7 @@ func TestTheExpectedRecallIsARangeWhereKeysAreLost(t *testing.T) {
 		if e := account(); e.Range || promise < 0.9 {
 			t.Errorf("%s: %v without lost keys", name, e)
 		}
-		if !some.Range || some.High != promise || some.Low >= promise || some.Low < promise-0.4*(promise-recallWithout(1, &s.recipe, s.threshold))-1e-9 {
+		if !some.Range || some.High != promise || some.Low >= promise || some.Low < promise-0.4*(promise-recipe.Recall(s.recipe, s.threshold, 1))-1e-9 {
 			t.Errorf("%s: %v, the promise is %v", name, some, promise)
 		}
 		if math.Abs(every.Low-0.75*promise) > 1e-9 {

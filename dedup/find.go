@@ -282,6 +282,7 @@ func (s *search) withHotPairs(ctx context.Context, met *group.Met) (pairs *extso
 		}
 		return pairs.Len(), 0, nil
 	})
+	s.account.ExpectedRecall = s.account.ExpectedRecall.WithoutAll(missed, int64(s.classes.Representatives.Len()))
 	s.account.missed(missed, true)
 	return pairs, err
 }

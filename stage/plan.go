@@ -76,6 +76,14 @@ const MaxPartitions = 1 << 16
 // ErrEdited says that a plan does not have the digest of its contents.
 var ErrEdited = errors.New("the plan was changed after it was made: plan again")
 
+// Recall returns the share of the pairs of texts at the threshold that share keys; false if the plan is not of pairs of texts.
+func Recall(p *Plan) (share float64, ok bool) {
+	if p.Recipe == "" {
+		return 0, false
+	}
+	return recipe.Recall(p.recipe, p.edges.Threshold, 0), true
+}
+
 // reference tells whether the document at a position is a reference.
 func (p *Plan) reference(position uint64) bool { return p.sides.Reference(fileOf(position)) }
 

@@ -87,7 +87,7 @@ func (p *Plan) textStages() []Stage {
 func (p *Plan) candidateStages(found []Stream) []Stage {
 	files, hashes, dedup := len(p.FirstFiles), p.Partitions, p.Command == Dedup
 	classed := func(found, asked Stream) Stage {
-		return Stage{Name: "classes", Tasks: hashes, reads: []Stream{Rows, Skips}, writes: []Stream{found, asked, Copies, when(dedup, CopyEdges)}, run: classes}
+		return Stage{Name: "classes", Tasks: hashes, reads: []Stream{Rows, Skips}, writes: []Stream{found, asked, Copies, when(dedup, CopyEdges), Counts}, run: classes}
 	}
 	hot := p.comparesHot()
 	texted := Stage{Name: "texts", Tasks: files, reads: []Stream{Wants, when(hot, Hot)}, Documents: true,

@@ -220,6 +220,7 @@ const (
 	CountEmptied   // of them
 	CountLittle    // of them
 	CountUndecided // 1: the data do not tell which records are the same
+	CountRepresentatives
 	CountsEnd
 )
 

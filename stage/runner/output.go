@@ -29,12 +29,15 @@ type Summary struct {
 	Pairs         int64  `json:"pairs,omitempty"`
 	BucketsCapped int64  `json:"buckets_capped"`
 	// References are the documents to compare with, ReferencesSkipped those of them that cannot be used.
-	References        int64  `json:"references,omitempty"`
-	ReferencesSkipped int64  `json:"references_skipped,omitempty"`
-	Missed            int64  `json:"missed,omitempty"` // documents that were compared with the hubs of their buckets only
-	Recipe            string `json:"recipe,omitempty"`
-	Undecided         bool   `json:"undecided,omitempty"` // of records: the data do not tell which are the same, and nothing was removed
-	Plan              string `json:"plan"`
+	References        int64 `json:"references,omitempty"`
+	ReferencesSkipped int64 `json:"references_skipped,omitempty"`
+	Missed            int64 `json:"missed,omitempty"` // documents that were compared with the hubs of their buckets only
+	// ExpectedRecall, of texts, is the share of the pairs at the threshold that is found: a range if documents are Missed, as
+	// if these found nothing.
+	ExpectedRecall dedup.Expected `json:"expected_recall,omitzero"`
+	Recipe         string         `json:"recipe,omitempty"`
+	Undecided      bool           `json:"undecided,omitempty"` // of records: the data do not tell which are the same, and nothing was removed
+	Plan           string         `json:"plan"`
 	// Within counts by the values of the field within which texts are compared.
 	Within *dedup.Within `json:"within,omitempty"`
 	// Passages are the counts of what was cut.
@@ -155,6 +158,9 @@ func (in *input) summarize(ctx context.Context) (*Summary, error) {
 		Candidates: n[stage.CountCompared], Verified: n[stage.CountVerified], Clusters: n[stage.CountClusters], Pairs: n[stage.CountPairs],
 		References: n[stage.CountReferences], ReferencesSkipped: n[stage.CountReferencesSkipped], BucketsCapped: n[stage.CountCapped], Missed: n[stage.CountMissed], Recipe: p.Recipe, Plan: p.Digest,
 		Undecided: n[stage.CountUndecided] > 0,
+	}
+	if recall, ok := stage.Recall(&p.Plan); ok {
+		s.ExpectedRecall = dedup.Promised(recall).WithoutAll(s.Missed, n[stage.CountRepresentatives])
 	}
 	if p.Plan.Tags != nil {
 		s.Tagged, s.Removed = new(s.Removed), 0

@@ -207,23 +207,33 @@ func TestPairsByStagesAreThoseOfOneMachine(t *testing.T) {
 	c := dedup.Config{Inputs: []string{hotCorpus(t, 30, 120, 90, 5)}, Decide: dedup.Similarity{Candidates: dedup.LSH{}}}
 	for limit, partitions := range map[int][]int{0: {16}, 20: {1, 7}, 3: {2}} {
 		c.BucketCap = limit
-		want, capped := plainPairs(t, c)
-		if (capped > 0) != (limit > 0) {
+		want, plain := plainPairs(t, c)
+		if capped := plain.BucketsCapped; (capped > 0) != (limit > 0) {
 			t.Fatalf("cap %d: %d buckets are over it", limit, capped)
 		}
 		for _, n := range partitions {
 			t.Run(fmt.Sprintf("cap %d, %d partitions", limit, n), func(t *testing.T) {
 				folder := filepath.Join(t.TempDir(), "out")
 				p := makePlan(t, c, PlanOptions{Command: stage.Pairs, Output: filepath.Join(folder, "pairs.csv"), Partitions: n})
-				runAll(t, p, Options{})
+				s := runAll(t, p, Options{})
 				same(t, output(t, folder), map[string]string{"pairs.csv": want})
+				sameRecall(t, s, plain)
 			})
 		}
 	}
 }
 
-// plainPairs returns the list of pairs of one machine, and how many buckets were over the cap.
-func plainPairs(t *testing.T, c dedup.Config) (list string, capped int64) {
+// sameRecall checks that a plan promises what one machine does, down to no more than that where documents are missed.
+func sameRecall(t *testing.T, got *Summary, want *dedup.Summary) {
+	t.Helper()
+	g, w := got.ExpectedRecall, want.ExpectedRecall
+	if g.High != w.High || g.Range != w.Range || g.Range != (got.Missed > 0) || g.Low > w.Low || !g.Range && g.Low != w.Low {
+		t.Errorf("expected recall %v of a plan, %v of one machine, %d documents missed", g, w, got.Missed)
+	}
+}
+
+// plainPairs returns the list of pairs of one machine, and its summary.
+func plainPairs(t *testing.T, c dedup.Config) (list string, s *dedup.Summary) {
 	t.Helper()
 	var b strings.Builder
 	b.WriteString("a,b,similarity\n")
@@ -235,5 +245,5 @@ func plainPairs(t *testing.T, c dedup.Config) (list string, capped int64) {
 		t.Fatal(err)
 	}
 	text.Flush()
-	return b.String(), s.BucketsCapped
+	return b.String(), s
 }

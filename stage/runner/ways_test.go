@@ -79,26 +79,37 @@ func ways() map[string]func(c *dedup.Config) {
 
 func TestPairsOfEveryWayAreThoseOfOneMachine(t *testing.T) {
 	all := ways()
+	all["signatures, a low cap"] = func(c *dedup.Config) {
+		c.Decide, c.BucketCap = dedup.Similarity{Threshold: 0.5, Verify: recipe.Sketch, Candidates: dedup.LSH{}}, 6
+	}
 	all["overlap"] = func(c *dedup.Config) { c.Decide = dedup.Similarity{Measure: measure.Overlap, Threshold: 8} }
 	all["overlap, exact"] = func(c *dedup.Config) {
 		c.Decide = dedup.Similarity{Measure: measure.Overlap, Threshold: 20, Candidates: dedup.Exact{}}
 		c.BucketCap = 10
 	}
+	missing := 0 // runs that say that pairs may be missing
 	for partitions, folder := range map[int]string{4: quoting(t, 2), 1: hotCorpus(t, 30, 60, 40, 2)} {
 		for name, set := range all {
 			c := dedup.Config{Inputs: []string{folder}}
 			set(&c)
-			want, _ := plainPairs(t, c)
+			want, plain := plainPairs(t, c)
 			if strings.Count(want, "\n") < 10 {
 				t.Errorf("%s: only\n%s", name, want)
 			}
 			t.Run(fmt.Sprintf("%s in %d partitions", name, partitions), func(t *testing.T) {
 				out := filepath.Join(t.TempDir(), "out")
 				p := makePlan(t, c, PlanOptions{Command: stage.Pairs, Output: filepath.Join(out, "pairs.csv"), Partitions: partitions})
-				runAll(t, p, Options{})
+				s := runAll(t, p, Options{})
 				same(t, output(t, out), map[string]string{"pairs.csv": want})
+				sameRecall(t, s, plain)
+				if s.ExpectedRecall.Range {
+					missing++
+				}
 			})
 		}
+	}
+	if missing == 0 {
+		t.Error("no run misses documents")
 	}
 }
 
