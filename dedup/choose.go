@@ -60,22 +60,26 @@ func asked(s *settings) choice { return choice{recipe: s.recipe} }
 // collection of up to retainMost features is joined exactly before bands would have begun; keeping
 // more would take memory and time that bands do not need. That is worth it for sets of single tokens,
 // which are smaller than their texts and have so much in common that they are often joined, and where
-// containment is found by samples, for which texts would be read again (32 MiB).
+// containment is found by samples, for which texts would be read again (32 MiB). All that contains a
+// document is sought with sets made again where an index of them would take more than a gigabyte.
 const (
 	retainMost    = 64 << 10
 	retainTokens  = 2 << 20
 	retainSampled = 4 << 20
+	retainExact   = 32 << 20
 )
 
 // retain returns the number of features up to which all sets are kept.
 func retain(c *settings, how choice) int64 {
 	switch {
-	case how.recipe.Keys() == 0: // they will be joined
+	case how.recipe.Keys() == 0 && !c.threshold.Measure().ByParts(): // they will be joined
 		return math.MaxInt64
 	case how.expected == MethodLSH:
 		return 0
 	case c.limits.retain > 0:
 		return c.limits.retain
+	case how.recipe.Keys() == 0:
+		return retainExact
 	case how.recipe.Sample().Size > 0:
 		return retainSampled
 	case c.Features.N == 1:

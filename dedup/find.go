@@ -59,14 +59,15 @@ func (s *search) find(ctx context.Context, f *found) error {
 		return err
 	}
 	s.account.method(&s.how.recipe, join.exact)
-	if join.exact {
+	s.contained = join.exact && s.byRarest()
+	if join.exact && !s.contained {
 		f.edges, err = s.join(ctx, join.limit)
 		if !errors.Is(err, exact.ErrManyEdges) {
 			return s.counted(f, err)
 		}
 		s.account.method(&s.how.recipe, false)
 	}
-	if s.byDistance() || !s.sparse || s.how.recipe.MinKeys() > 1 { // otherwise votes of rims, or pairs with others than hubs, count too
+	if s.contained || s.byDistance() || !s.sparse || s.how.recipe.MinKeys() > 1 { // otherwise votes of rims, or pairs with others than hubs, count too
 		err = s.all(ctx, f)
 	} else {
 		err = s.connecting(ctx, f)
@@ -111,12 +112,13 @@ func (f *found) release() error {
 // search is what the parts of find share. Nothing in it changes after group.
 type search struct {
 	*job
-	docs    *documents
-	how     choice
-	sparse  bool
-	records *reread.Store // for verification
-	classes *copies.Classes
-	sides   sides.Policy
+	docs      *documents
+	how       choice
+	sparse    bool
+	records   *reread.Store // for verification
+	classes   *copies.Classes
+	sides     sides.Policy
+	contained bool // by containment, and no pair is missed: see contain.Options.Exact
 }
 
 // group finds equal documents, and chooses how the other pairs are found.
@@ -142,6 +144,12 @@ func (s *search) counted(f *found, err error) error {
 		s.account.pairs(f.classes.Copies, f.edges.Len())
 	}
 	return err
+}
+
+// byRarest tells whether exact candidates are found by containment, since a join would need the sets of all documents in
+// memory.
+func (s *search) byRarest() bool {
+	return s.threshold.Measure().ByParts() && s.how.recipe.BySets() && !s.docs.table.HasSets
 }
 
 func (s *search) byDistance() bool {
@@ -256,7 +264,7 @@ func (s *search) connecting(ctx context.Context, f *found) (err error) {
 // enough of the other one's sample.
 func (s *search) meet(ctx context.Context, f *found, sparse bool) (met *group.Met, err error) {
 	err = s.account.stage("group", 0, func() (items, bytes int64, err error) {
-		if s.how.recipe.Sample().Size > 0 {
+		if s.contained || s.how.recipe.Sample().Size > 0 {
 			var contained *contain.Found
 			if contained, err = contain.Candidates(ctx, s.containOptions()); err == nil {
 				met, f.sizes = &contained.Met, contained.Sizes
@@ -348,7 +356,7 @@ func (s *search) containOptions() contain.Options {
 	return contain.Options{
 		Graph: s.graph(), Records: s.records, Docs: s.classes.Representatives, Sides: &s.sides,
 		Sampling: engine.Sampling{Sample: s.how.recipe.Sample(), Seed: s.how.recipe.SampleSeed(), Threshold: s.threshold, Cap: s.BucketCap},
-		Sizes:    s.removesParts, Log: s.log, Progress: s.Progress,
+		Exact:    s.contained, Sizes: s.removesParts, Log: s.log, Progress: s.Progress,
 	}
 }
 

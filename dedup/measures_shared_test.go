@@ -53,7 +53,11 @@ func TestContainmentKeepsItsPromiseOnRealData(t *testing.T) {
 				if !slices.Equal(got, want) || len(want) == 0 {
 					t.Errorf("at %v: %d pairs, want %d, or others", value, len(got), len(want))
 				}
-				c.limits.index = 1 << 16
+				c.limits.retain = 1
+				if got, _ := pairLines(t, c); !slices.Equal(got, want) {
+					t.Errorf("at %v, by the rarest features: %d pairs, want %d, or others", value, len(got), len(want))
+				}
+				c.limits.retain, c.limits.index = 0, 1<<16
 				if got, _ := pairLines(t, c); !slices.Equal(got, want) {
 					t.Errorf("at %v, by chunks: %d pairs, want %d, or others", value, len(got), len(want))
 				}

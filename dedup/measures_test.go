@@ -232,7 +232,7 @@ func TestRemovalByContainmentKeepsTheLargerDocument(t *testing.T) {
 			sets := weighted(t, docs)
 			for _, value := range []float64{0.3, 0.8, 1} {
 				want := "id,kept_id,similarity\n" + strings.Join(removalByDefinition(docs, refs, sets, mustThreshold(t, measure.Containment, value)), "")
-				for i, m := range []measure.Measure{measure.Containment, measure.MaxContainment, measure.Containment} {
+				for i, m := range []measure.Measure{measure.Containment, measure.MaxContainment, measure.Containment, measure.MaxContainment} {
 					c := Config{Inputs: []string{inputs}, Threads: 1 + 2*i, Output: filepath.Join(dir, fmt.Sprint("out", value, i)), Decide: Similarity{Measure: m, Threshold: value}}
 					if refs > 0 {
 						c.Beside = Against{references}
@@ -244,6 +244,9 @@ func TestRemovalByContainmentKeepsTheLargerDocument(t *testing.T) {
 						continue
 					case i == 2:
 						c.limits.retain = 1
+					case i == 3: // sets are made again
+						c.limits.retain = 1
+						c.Decide = Similarity{Measure: m, Threshold: value, Candidates: Exact{}}
 					}
 					if _, err := Run(context.Background(), c); err != nil {
 						t.Fatal(err)

@@ -38,7 +38,7 @@ const (
 // nothing else of this module.
 var core = []string{
 	"text", "shingle", "record", "minhash", "simhash", "exlsh", "lsh", "simjoin", "topk", "countmin", "measure", "cluster", "eval", "passage", "recipe",
-	"internal/assignment", "internal/bitset", "internal/bloom", "internal/distinct", "internal/engine", "internal/forecast", "internal/hashing", "internal/logistic", "internal/places", "internal/sides", "internal/simd", "internal/weighing", "index/internal/keytable",
+	"internal/assignment", "internal/bitset", "internal/bloom", "internal/distinct", "internal/engine", "internal/forecast", "internal/hashing", "internal/largepages", "internal/logistic", "internal/places", "internal/sides", "internal/simd", "internal/weighing", "index/internal/keytable",
 }
 
 // What makes features and what compares them know nothing of each other: features are

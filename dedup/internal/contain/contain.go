@@ -7,7 +7,8 @@
 //	the lists of a document        → votes for each pair of it and a document in them
 //
 // See lsh.Sample for the pairs that are found. Only a few entries are sorted for each document,
-// however large it is: those of its sample, and those that it shares with samples of others.
+// however large it is: those of its sample, and those that it shares with samples of others. Where no pair may be
+// missed, the rarest features of a document take the place of its sample: see rarest.
 package contain
 
 import (
@@ -26,6 +27,7 @@ import (
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/resume"
 	"github.com/alike-dev/alike/internal/sides"
+	"github.com/alike-dev/alike/lsh"
 )
 
 // Options say which pairs to find.
@@ -35,6 +37,7 @@ type Options struct {
 	Docs    bitset.Set[uint32] // representatives
 	Sides   *sides.Policy
 	engine.Sampling
+	Exact    bool        // no pair is missed: there are no samples, and no cap
 	Sizes    bool        // whether the sizes of sets are wanted
 	Log      *resume.Log // nil: nothing is noted
 	Progress meter.Progress
@@ -79,11 +82,11 @@ func (o *Options) sizeSorting() extsort.Options { return o.Graph.ByDoc("sizes", 
 
 // find returns pairs, the documents of keys over the cap and, if wanted, sizes.
 func (o *Options) find(ctx context.Context) (found []*extsort.Sorted, capped int64, err error) {
-	filter, err := o.filter(ctx)
-	if err != nil {
-		return nil, 0, err
+	wanted := o.keys
+	if o.Exact {
+		o.Sample, wanted = lsh.Sample{Size: exactAgree, Agree: exactAgree}, o.rareKeys
 	}
-	keys, err := o.keys(ctx, filter)
+	keys, err := wanted(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -109,7 +112,11 @@ func (o *Options) inside(doc uint32) bool {
 }
 
 // keys returns, for all documents, their keys that are in the filter; see value. It goes through all sets.
-func (o *Options) keys(ctx context.Context, filter *filter) (*extsort.Sorted, error) {
+func (o *Options) keys(ctx context.Context) (*extsort.Sorted, error) {
+	filter, err := o.filter(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if err := o.Records.PrepareSets(ctx, o.Docs); err != nil {
 		return nil, err
 	}

@@ -36,6 +36,12 @@ type voter struct {
 // take lists the documents of several keys, or of a piece of one key with too many documents for
 // one call.
 func (v *voter) take(part []extsort.Entry, more bool) error {
+	if v.o.Exact {
+		if more || v.begun {
+			return v.spread(part, more)
+		}
+		return extsort.EachKey(part, func(run []extsort.Entry) error { return v.spread(run, false) })
+	}
 	if more || v.begun {
 		v.begun = more
 		return v.over(part, more)

@@ -31,6 +31,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/alike-dev/alike/internal/largepages"
 	"github.com/alike-dev/alike/internal/simd"
 )
 
@@ -274,7 +275,7 @@ func (s *shard) fill(r Range) *[]uint64 {
 // only entries that are added later, which are outside the range that they know.
 func (s *shard) replace(n int, r Range) *[]uint64 {
 	entries := make([]uint64, n)
-	askForLargePages(entries)
+	largepages.Ask(entries) // the entries of a document are on as many pages as it has keys
 	for i := 0; i < n; i += pageEntries {
 		entries[i] = 0 // a page that is read first has two faults: one for zeros to read, one for memory to write to
 	}

@@ -1,6 +1,0 @@
-//go:build !linux
-
-package keytable
-
-// askForLargePages does nothing here.
-func askForLargePages([]uint64) {}

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package largepages
+
+// Ask does nothing here.
+func Ask([]uint64) {}
