@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/alike-dev/alike/linkage/internal/closeness"
 	"github.com/alike-dev/alike/linkage/internal/compare"
@@ -155,15 +156,21 @@ func mostlyThere(c *compare.Comparison, best []int, scales []*closeness.Scale) b
 // near is that of the step that shows it: a day of many years tells, though few pairs are a day apart.
 func tells(c *compare.Comparison, best []int, f int) bool {
 	isBest := make([]bool, len(c.Pairs))
+	wholes := make([]float32, 0, len(best))
 	for _, i := range best {
 		isBest[i] = true
+		wholes = append(wholes, c.Wholes[i])
 	}
+	slices.Sort(wholes)
 	var there [2]float64 // of the other pairs, of the best ones
 	var close [closeness.Steps + 1][2]float64
 	for i, of := range isBest {
 		k := 0
-		if of {
+		switch {
+		case of:
 			k = 1
+		case c.Wholes[i] >= wholes[len(wholes)/10]: // as alike as the best ones: a record may have several partners
+			continue
 		}
 		l := c.Of(i)[f]
 		if l != compare.Missing {
