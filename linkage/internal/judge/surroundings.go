@@ -27,16 +27,13 @@ func (e *Examiner) surroundings(ctx context.Context, c *compare.Comparison, with
 		return nil, err
 	}
 	sourced := e.finder.Right == nil && e.Sources != nil
-	if !model.MayShowKinds(c, sourced) {
-		return s, nil
-	}
-	if sourced {
+	if sourced { // also if columns are too few to show kinds: within sources are decoys
 		var err error
 		s.Within, err = e.Compare(ctx, e.Matchers, within)
 		s.Possible = [2]float64{1 - e.Sources.Within, e.Sources.Within}
 		return s, err
 	}
-	if e.finder.Right == nil || !e.Once.Any() {
+	if e.finder.Right == nil || !e.Once.Any() || !model.MayShowKinds(c, false) {
 		return s, nil
 	}
 	side := 0 // whose records have candidates

@@ -131,12 +131,18 @@ type exchange struct{ x, y uint32 }
 func exchanged(t *held.Tables, f int, pairs []compare.Pair) (of []bool, there int) {
 	in, there := exchanges(t, f, pairs)
 	times, all := map[exchange]float64{}, map[uint32]float64{} // each way
+	counted := map[uint32]bool{}
 	for _, some := range in {
+		clear(counted)
 		for _, w := range some {
 			times[w]++
 			times[exchange{w.y, w.x}]++
-			all[w.x]++
-			all[w.y]++
+			for _, word := range []uint32{w.x, w.y} {
+				if !counted[word] {
+					counted[word] = true
+					all[word]++ // once a pair, also if several words stand in its place
+				}
+			}
 		}
 	}
 	synonyms := map[uint32]bool{}

@@ -87,7 +87,10 @@ func (s *Surroundings) likeness(c *compare.Comparison, probability []float64) fl
 			weights += s.tells(f)
 		}
 	}
-	return (alike + more/max(weights, 1e-300)) / 2
+	if weights == 0 {
+		return alike
+	}
+	return (alike + more/weights) / 2
 }
 
 // agreement returns, of each column, in how many of the candidates that are more likely matches than not both records have
