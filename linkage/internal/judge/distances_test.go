@@ -22,23 +22,26 @@ func TestDistancesTellByTheStepThatShowsIt(t *testing.T) {
 	for _, test := range []struct {
 		what   string
 		step   int
-		near   int // best pairs that have the step
-		others int // and pairs that are not the best; of 1,000 too
+		near   int     // best pairs that have the step
+		others int     // and pairs that are not the best; of 1,000 too
+		alike  float32 // what the others are; the best ones are 0.9
 		tells  bool
 	}{
-		{"an eighth within a sixteenth of what is far", tellingStep, 130, 0, true},
-		{"no more than twice what chance explains", tellingStep, 100, 0, false},
-		{"a tenth a day apart", 9, 100, 0, true},
-		{"others are as often a day apart", 9, 100, 100, false},
-		{"too few to say so", closeness.Steps, leastProbed - 1, 0, false},
+		{"an eighth within a sixteenth of what is far", tellingStep, 130, 0, 0.5, true},
+		{"no more than twice what chance explains", tellingStep, 100, 0, 0.5, false},
+		{"a tenth a day apart", 9, 100, 0, 0.5, true},
+		{"others are as often a day apart", 9, 100, 100, 0.5, false},
+		{"others are further copies", 9, 100, 100, 0.9, true},
+		{"too few to say so", closeness.Steps, leastProbed - 1, 0, 0.5, false},
 	} {
 		c := &compare.Comparison{Width: 2}
 		var best []int
 		for i := range 2000 {
-			near := test.others
+			near, alike := test.others, test.alike
 			if i < 1000 {
-				best, near = append(best, i), test.near
+				best, near, alike = append(best, i), test.near, 0.9
 			}
+			c.Wholes = append(c.Wholes, alike)
 			l := compare.Equal
 			if i%1000 < near {
 				l = closeAt(test.step)
@@ -48,5 +51,8 @@ func TestDistancesTellByTheStepThatShowsIt(t *testing.T) {
 		if got := tells(c, best, 0); got != test.tells {
 			t.Errorf("%s: %v, want %v", test.what, got, test.tells)
 		}
+	}
+	if tells(&compare.Comparison{Width: 2}, nil, 0) {
+		t.Error("no pair tells")
 	}
 }

@@ -45,6 +45,7 @@ func TestWordsThatStandForEachOtherAreNoExchange(t *testing.T) {
 		name := fmt.Sprintf("thing%d", i)
 		add(true, name+" "+sizes[i%3], name+" "+sizes[(i+1)%3])
 		add(false, name+" Street", name+" St")
+		add(false, name+" Proceedings Conference", name+" Proc Conf")
 		add(false, name+" small", name)
 		add(false, name+" small", fmt.Sprintf("%s smal%d", name, i)) // an error that no other record has
 	}

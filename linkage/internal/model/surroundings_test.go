@@ -19,6 +19,10 @@ func TestWhatIsNearMakesPairsAlike(t *testing.T) {
 	if near, far := s.likeness(c, []float64{1, 1, 0}), s.likeness(c, []float64{0, 0, 1}); near < mostly || far >= mostly {
 		t.Errorf("likeness %.2f of near pairs, and %.2f of others", near, far)
 	}
+	s.Rarity = []float64{15, 15, 15} // hardly any two records have the same value
+	if got := s.likeness(c, []float64{1, 0, 0}); got < 0.29 || got > 0.31 {
+		t.Errorf("likeness %.2f where all values are of their own, want that of the tokens", got)
+	}
 	if got := (*Surroundings)(nil).likeness(c, []float64{1, 0, 0}); got < 0.29 || got > 0.31 {
 		t.Errorf("likeness %.2f without surroundings, want that of the tokens", got)
 	}
