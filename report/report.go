@@ -102,18 +102,38 @@ func Pairs(w io.Writer, r *linkage.Result, tables, header []string) error {
 	if err != nil {
 		return err
 	}
-	page := document{title: "why pairs are links, or not", style: pairsStyle, script: pairsJS, data: string(data), body: pairsBody()}
+	page := document{title: "why pairs are links, or not", style: pairsStyle, script: pairsJS, data: string(data), body: pairsBody(r.Kinds)}
 	return page.write(w)
 }
 
-// pairsBody is what the script fills.
-func pairsBody() g.Group {
+// kindsOf lists the kinds of pairs that the candidates show.
+func kindsOf(kinds []linkage.Kind) g.Node {
+	if len(kinds) == 0 {
+		return nil
+	}
+	rows := g.Map(kinds, func(k linkage.Kind) g.Node {
+		var agree, examples []string
+		for _, name := range k.Agree {
+			agree = append(agree, shown(name))
+		}
+		for _, ids := range k.Examples {
+			examples = append(examples, shown(ids[0])+" and "+shown(ids[1]))
+		}
+		return el("tr", el("td", say(cmp.Or(strings.Join(agree, ", "), "no column"))), count(int64(k.Candidates)),
+			el("td", g.If(k.Taken, say("taken for one thing"))), el("td", say(strings.Join(examples, "; "))))
+	})
+	return el("details", el("summary", say("Kinds of pairs among the candidates")),
+		wide("kinds of pairs", heads("most agree in", "#candidates", "", "examples"), rows))
+}
+
+// pairsBody is what the script fills, and the kinds of pairs.
+func pairsBody(kinds []linkage.Kind) g.Group {
 	option := func(value, says string) g.Node { return el("option", attr("value", value), say(says)) }
 	probability := func(id, value string) g.Node {
 		return el("input", attr("id", id), attr("type", "number"), attr("min", "0"), attr("max", "1"), attr("step", "0.01"), attr("value", value))
 	}
 	return g.Group{
-		el("header", el("h1", attr("id", "title")), say(" "), soft(say("written by alike")), el("p", attr("id", "about"))),
+		el("header", el("h1", attr("id", "title")), say(" "), soft(say("written by alike")), el("p", attr("id", "about")), kindsOf(kinds)),
 		el("nav",
 			el("form", attr("id", "filter"),
 				el("label", say("Show "), el("select", attr("id", "kind"), option("", "all pairs"), option("link", "links"), option("other", "no links"),

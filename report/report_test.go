@@ -194,3 +194,22 @@ func TestWordsThatTheOtherValueLacksAreMarked(t *testing.T) {
 		}
 	}
 }
+
+func TestKindsOfPairsAreListed(t *testing.T) {
+	var page strings.Builder
+	kinds := []linkage.Kind{
+		{Agree: []string{"first", "a<b"}, Candidates: 1234, Taken: true, Examples: [][2]string{{"1", "2"}, {"3", "4"}}},
+		{Candidates: 5},
+	}
+	if err := kindsOf(kinds).Render(&page); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"first, a&lt;b", "1,234", "taken for one thing", "1 and 2; 3 and 4", "no column"} {
+		if !strings.Contains(page.String(), want) {
+			t.Errorf("%q is not in %s", want, page.String())
+		}
+	}
+	if kindsOf(nil) != nil {
+		t.Error("no kinds are listed")
+	}
+}
