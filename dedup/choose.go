@@ -61,12 +61,14 @@ func asked(s *settings) choice { return choice{recipe: s.recipe} }
 // more would take memory and time that bands do not need. That is worth it for sets of single tokens,
 // which are smaller than their texts and have so much in common that they are often joined, and where
 // containment is found by samples, for which texts would be read again (32 MiB). All that contains a
-// document is sought with sets made again where an index of them would take more than a gigabyte.
+// document is sought with sets made again where an index of them, of bytesIndexed a feature, would take
+// more than the memory that was allowed: that takes 1.8 times the processor time of the index in memory.
 const (
 	retainMost    = 64 << 10
 	retainTokens  = 2 << 20
 	retainSampled = 4 << 20
 	retainExact   = 32 << 20
+	bytesIndexed  = 24
 )
 
 // retain returns the number of features up to which all sets are kept.
@@ -78,8 +80,10 @@ func retain(c *settings, how choice) int64 {
 		return 0
 	case c.limits.retain > 0:
 		return c.limits.retain
+	case how.recipe.Keys() == 0 && c.Memory == 0:
+		return math.MaxInt64
 	case how.recipe.Keys() == 0:
-		return retainExact
+		return max(retainExact, c.Memory/bytesIndexed)
 	case how.recipe.Sample().Size > 0:
 		return retainSampled
 	case c.Features.N == 1:
