@@ -35,6 +35,7 @@ type Options struct {
 	Threads int     // at least 1
 	Banded  bool    // only recipes whose pairs bands find, without third texts and rarity, as collections that grow need
 	Brief   bool    // no rows where the data do not tell: the advice takes half the time then
+	Removes bool    // the recipe removes texts: a wrong pair costs more
 
 	// Examples, if there are ExamplesLeast of each kind or more, judge in place of the witness. Those of documents that
 	// the sample lacks do not count.
@@ -120,11 +121,14 @@ type Advice struct {
 }
 
 // The data tell if there are copiesLeast pairs of copies or more, no more pairs are doubtful, and a recipe is expected
-// to reach f1Least with a share of up to wrongMost that are no copies: where texts are alike by all degrees none does.
+// to reach f1Least with a share of up to wrongMost that are no copies: where texts are alike by all degrees none does. Where
+// texts are removed, that share is wrongRemoved: what is removed by mistake is lost.
 const (
 	copiesLeast = 25
 	f1Least     = 0.8
 	wrongMost   = 0.2
+
+	wrongRemoved = 0.125
 )
 
 // betterBy is by how much the merit of a recipe must exceed that of the default.
@@ -165,6 +169,9 @@ func Of(ctx context.Context, s *Sample, o Options) (*Advice, error) {
 		a.Rows = rowsOf(a.views, a.pairs, a.asked, a.judge, o)
 	}
 	a.decide(weightsOf(a.pairs), o)
+	if o.Removes && o.Precision == 0 && a.Chosen != Default && a.Rows[0].Wrong > wrongRemoved {
+		a.decideAgain(o)
+	}
 	if a.Chosen == Default && a.Examples == 0 && w.mostlyTemplates() && !o.Banded {
 		err = a.guard(ctx, pairs, o.Threads)
 	}
@@ -205,6 +212,16 @@ func weightsOf(pairs []pair) (w weights) {
 // tell tells whether a threshold may part copies from others.
 func (w weights) tell() bool {
 	return w.copies >= copiesLeast && w.allDoubtful <= w.allCopies
+}
+
+// decideAgain chooses the row that finds most with a share of up to wrongRemoved that are no copies.
+func (a *Advice) decideAgain(o Options) {
+	o.Precision = 1 - wrongRemoved
+	a.Rows = rowsOf(a.views, a.pairs, a.asked, a.judge, o)
+	a.Chosen, a.Told = Default, false
+	if a.decide(weightsOf(a.pairs), o); a.Chosen != Default {
+		a.Reason += fmt.Sprintf(", with no more than one wrong pair in %.0f, as what is removed by mistake is lost", 1/wrongRemoved)
+	}
 }
 
 // decide chooses a row, or says why none.

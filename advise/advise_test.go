@@ -268,6 +268,24 @@ func TestWhereTextsShareMoreAndLessTheDefaultStays(t *testing.T) {
 	}
 }
 
+// TestLessIsRemovedThanListed has noisy copies, and texts of which a half is that of another one: some are expected to be taken
+// for copies.
+func TestLessIsRemovedThanListed(t *testing.T) {
+	texts, _ := corpusOf(7, 120, 0.08, 0)
+	w := newWriter(5)
+	for range 60 {
+		texts = append(texts, w.shares([]int{100, 50})...)
+	}
+	listed, removed := adviceBy(t, texts, Options{Threads: 2}), adviceBy(t, texts, Options{Threads: 2, Removes: true})
+	if first := listed.Rows[0]; listed.Chosen == Default || first.Wrong <= wrongRemoved {
+		t.Fatalf("%s, of whose pairs %.3f are wrong: that says nothing of what is removed", listed.Chosen, first.Wrong)
+	}
+	first := removed.Rows[0]
+	if removed.Chosen == Default || removed.Chosen != first.Recipe || first.Wrong > wrongRemoved || !strings.Contains(removed.Reason, "lost") {
+		t.Errorf("%s, of whose pairs %.3f are wrong: %s", removed.Chosen, first.Wrong, removed.Reason)
+	}
+}
+
 func TestTheAdviceDependsOnTextsAlone(t *testing.T) {
 	texts, _ := corpusOf(11, 100, 0.1, 0)
 	want := adviceOf(t, texts, 1)

@@ -153,6 +153,7 @@ func (f *pairsFlags) run(cmd *cobra.Command, args []string) error {
 	if err := errors.Join(err, f.page.check(), f.records.weigh(cmd.Flags(), &c)); err != nil {
 		return err
 	}
+	f.auto.lists = true
 	if err := f.auto.apply(cmd, &c, f.input.threads); err != nil {
 		return err
 	}

@@ -217,6 +217,7 @@ type adviceOptions struct {
 	examples  []advise.Example
 	memory    int64
 	banded    bool // see advise.Options
+	removes   bool // see advise.Options
 	skip      func(*corpus.Problem) error
 	threads   int // 0: all processors
 }
@@ -248,7 +249,7 @@ func sampleOf(ctx context.Context, inputs []string, o adviceOptions) (*advise.Sa
 
 func adviseBy(ctx context.Context, s *advise.Sample, o adviceOptions) (*advise.Advice, error) {
 	return advise.Of(ctx, s, advise.Options{
-		Wrong: o.wrong, Precision: o.precision, Examples: o.examples, Threads: threadsOf(o.threads), Banded: o.banded, Brief: o.again,
+		Wrong: o.wrong, Precision: o.precision, Examples: o.examples, Threads: threadsOf(o.threads), Banded: o.banded, Brief: o.again, Removes: o.removes,
 	})
 }
 
