@@ -115,6 +115,9 @@ func found(t testing.TB, texts []string, article []int, r Recipe) (pairs, right,
 		as[i] = []byte(text)
 	}
 	sets, err := setsOf(context.Background(), as, cut{r.Tokens, r.N, false}, nil, 2)
+	if err == nil && r.Rarity {
+		sets, err = setsOf(context.Background(), as, cut{r.Tokens, r.N, true}, weightsOfSets(sets), 2)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
