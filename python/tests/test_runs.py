@@ -128,7 +128,7 @@ def test_an_interrupt_ends_the_program_too(stage: str, whole_group: bool, nothin
     with run.stdout:
         assert run.stdout.readline() == stage + "\n"
         (os.killpg if whole_group else os.kill)(run.pid, signal.SIGINT)
-        assert run.stdout.read().splitlines()[-1] == "interrupted"
+        assert run.stdout.read().endswith("interrupted\n")  # it may have come between the name of a stage and its end of line
     assert run.wait(20) == 0
     with pytest.raises(ProcessLookupError):
         os.killpg(run.pid, 0)  # nobody of its session is left
