@@ -47,13 +47,14 @@ func views(ctx context.Context, s *Sample, pairs, given []pair, templates bool, 
 	if templates && !o.Banded {
 		of = slices.Concat(cuts, weighedCuts)
 	}
+	weights := map[cut]*shingle.Weights{} // of the cuts by rarity
 	for _, c := range of {
-		sets, err := setsOf(ctx, texts, c, nil, o.Threads)
-		if c.rarity && err == nil {
-			sets, err = setsOf(ctx, texts, c, weightsOfSets(sets[:len(s.Documents)]), o.Threads)
-		}
+		sets, err := setsOf(ctx, texts, c, weights[c], o.Threads)
 		if err != nil {
 			return nil, nil, err
+		}
+		if weighed := (cut{c.tokens, c.n, true}); !c.rarity && slices.Contains(of, weighed) {
+			weights[weighed] = weightsOfSets(sets[:len(s.Documents)])
 		}
 		common, err := commons(ctx, sets, pairs, o.Threads)
 		if err != nil {

@@ -53,18 +53,17 @@ func canonicalDate(dst, value []byte) (_ []byte, ok bool) {
 	if part[1] > 12 {
 		part[1], part[2] = part[2], part[1]
 	}
-	dst = appendDigits(dst, part[0], 4)
-	for _, x := range part[1:] {
-		dst = appendDigits(append(dst, ' '), x, 2)
-	}
-	if p.time > 0 {
-		dst = append(dst, ' ')
-		for i, digits := range []int{4, 2, 2} {
-			dst = appendDigits(dst, part[i], digits)
-		}
-		dst = appendClock(dst, p.time)
+	if dst = appendDay(dst, part, " "); p.time > 0 {
+		dst = appendClock(appendDay(append(dst, ' '), part, ""), p.time)
 	}
 	return dst, true
+}
+
+// appendDay appends year, month and day with a sign in between.
+func appendDay(dst []byte, part [3]int, between string) []byte {
+	dst = append(appendDigits(dst, part[0], 4), between...)
+	dst = append(appendDigits(dst, part[1], 2), between...)
+	return appendDigits(dst, part[2], 2)
 }
 
 // number reads the number or the time that begins at i, and returns its end.

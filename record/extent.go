@@ -62,8 +62,8 @@ func (e *extents) add(kind Kind, of extent, keepOpenings bool) {
 
 func (e *extents) bytes() int64 { return int64(8*cap(e.points) + 8*openings*cap(e.openings)) }
 
-// Point returns the place of a value on a line: a number, the days of a date since 1970-01-01, seconds, or degrees. NaN: the value has no
-// place, as a text among numbers, or no value of the column has one: see Kind.Measured.
+// Point returns the place of a value on a line: a number, the days of a date since 1970-01-01, the seconds of a time, or
+// degrees. NaN: the value has no place, as a text among numbers, or no value of the column has one: see Kind.Measured.
 func (c *Column) Point(value uint32) float64 {
 	if c.points == nil {
 		return math.NaN()

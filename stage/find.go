@@ -240,15 +240,17 @@ func classes(t *task) error {
 		return err
 	}
 	number := uint32(0)
-	err = t.count(CountRepresentatives, int64(first.Len()))
-	return errors.Join(err, t.each(Rows, func(r row) error {
+	if err := t.count(CountRepresentatives, int64(first.Len())); err != nil {
+		return err
+	}
+	return t.each(Rows, func(r row) error {
 		at := number
 		number++
 		if !first.Has(at) {
 			return nil
 		}
 		return sendRepresentative(t, r)
-	}))
+	})
 }
 
 // sendCopy emits that a document is equal to a representative, whose set has size features.

@@ -98,11 +98,7 @@ func TestCandidatesAreThoseThatHaveEnoughOfASample(t *testing.T) {
 		features := rapid.IntRange(1, 60).Draw(t, "features")
 		sets := make([][]uint64, n)
 		for i := range sets {
-			for f := range features {
-				if random.IntN(features) < random.IntN(features)+1 {
-					sets[i] = append(sets[i], uint64(f))
-				}
-			}
+			sets[i] = likely(random, features)
 		}
 		of := rapid.SampledFrom([]measure.Measure{measure.Containment, measure.MaxContainment}).Draw(t, "measure")
 		threshold, err := measure.NewThreshold(of, float64(rapid.IntRange(1, 10).Draw(t, "tenths"))/10)

@@ -154,8 +154,8 @@ func NewSources(left, right *record.Table, kept, naming, doubled []string) *Sour
 	return s
 }
 
-// numberSources returns the number of the source of each record of a table that has kept so many columns, by those at places. number has
-// the numbers so far, by values; 0 of sources that have things twice.
+// numberSources returns the number of the source of each record of a table that has kept so many columns, by those at
+// places. number has the numbers so far, by values; 0 of sources that have things twice.
 func numberSources(table *record.Table, places []int, kept int, number map[string]uint32) []uint32 {
 	of := make([]uint32, table.Rows())
 	var name []byte

@@ -152,8 +152,9 @@ func mostlyThere(c *compare.Comparison, best []int, scales []*closeness.Scale) b
 }
 
 // tells tells whether the values of the best pairs in a column are near each other, without being equal, more often than
-// those of random pairs and of the other pairs are. Others, such as offers of one brand, may be near for their own reasons. Those
-// that are as alike as nine tenths of the best ones do not count: they may be further copies of one thing. How near is that of the step that shows it: a day of many years tells, though few pairs are a day apart.
+// those of random pairs and of the other pairs are. Others, such as offers of one brand, may be near for their own
+// reasons. Those that are as alike as nine tenths of the best ones do not count: they may be further copies of one thing.
+// How near is that of the step that shows it: a day of many years tells, though few pairs are a day apart.
 func tells(c *compare.Comparison, best []int, f int) bool {
 	if len(best) < leastProbed {
 		return false

@@ -84,7 +84,7 @@ type Fitted struct {
 	Calibrated  bool      // the model's scores are calibrated
 	ByKinds     bool      // the fit contradicted the kinds of pairs, and the model is that of the kinds: see followKinds
 	Dispute     Dispute   // what the data leave open
-	Differing   []int     // the columns in which they do
+	Differing   []int     // the columns in which matches differ, or other kinds from them; nil: no such columns raise a dispute
 	Kinds       []Kind    // of the candidates; nil: they were not looked for, or there are no two
 	Apart       float64   // the share of the matches that may be other things, as they differ in what would name a record
 	Decoys      *Decoys   // what pairs within sources say of the scores of the model; nil: no sources are known
