@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/alike-dev/alike/corpus/internal/ranges"
-	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/fault"
 )
 
@@ -228,35 +227,21 @@ func (s Source) OpenAt(ctx context.Context, _ Options) (RandomAccess, error) {
 
 // openFile opens a regular file.
 func (s Source) openFile() (RandomAccess, error) {
-	// A file that has become a FIFO since Find would wait for a writer.
-	if st, err := os.Stat(s.Path); err == nil && !st.Mode().IsRegular() {
+	f, now, err := openRegular(s.Path)
+	switch {
+	case errors.Is(err, ErrNotRegular):
 		return nil, &Problem{Path: s.Label(), Err: fault.Because(ErrNotRegular, "not a regular file any more; leave it out")}
-	}
-	f, err := os.Open(s.Path)
-	if err != nil {
+	case err != nil:
 		return nil, openError(s.Label(), err)
-	}
-	st, err := f.Stat()
-	if err != nil {
-		return nil, errors.Join(openError(s.Label(), err), f.Close())
 	}
 	// Counts, numbers and copies of another version must not be mixed with this one. New
 	// links and permissions do not change a file during a run.
-	now := durable.StateOf(st)
-	if !s.ModTime.IsZero() && (st.Size() != s.Size || !st.ModTime().Equal(s.ModTime) || s.inode != 0 && now.Inode != s.inode) {
+	if !s.ModTime.IsZero() && (now.Size != s.Size || now.Modified != s.ModTime.UnixNano() || s.inode != 0 && now.Inode != s.inode) {
 		changed := fault.Because(ErrChanged, "the file has changed since it was looked up; run again when nothing writes to it")
 		return nil, errors.Join(&Problem{Path: s.Label(), Err: changed}, f.Close())
 	}
-	return &fileAt{f, st.Size()}, nil
+	return f, nil
 }
-
-// fileAt is a regular file.
-type fileAt struct {
-	*os.File
-	size int64
-}
-
-func (f *fileAt) Size() int64 { return f.size }
 
 // endBytes is how many bytes at either end of a source Ends reads.
 const endBytes = 64 << 10

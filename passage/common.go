@@ -2,11 +2,11 @@ package passage
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"math/bits"
 	"slices"
 
-	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/text"
 )
 
@@ -26,12 +26,17 @@ const window = 8
 // Common returns up to most passages of 8 tokens or more that stand in at least least of the texts: notices, menus,
 // licences. Those with the most tokens, over all texts, come first; they do not overlap where they were found. A passage
 // goes on as long as nine tenths of the texts that have the most frequent part of it go on with it. The tokenizer belongs
-// to the caller's goroutine. O(n) for n tokens that are not repeated, O(n log n) for others; a token takes 30 bytes.
+// to the caller's goroutine. O(n) for n tokens that are not repeated, O(n log n) for others; a token takes 12 bytes.
 func Common(t *text.Tokenizer, texts [][]byte, least, most int) []Repeated {
-	c := commons{}
+	bytes := 0
 	for _, doc := range texts {
-		c.tokens = t.AppendHashes(c.tokens, doc)
-		c.ends = append(c.ends, len(c.tokens))
+		bytes += len(doc)
+	}
+	c := commons{windows: make([]uint64, 0, bytes/4)} // room for most: a grown slice is copied
+	var hashes []uint64
+	for _, doc := range texts {
+		hashes = t.AppendHashes(hashes[:0], doc)
+		c.add(hashes)
 	}
 	c.count(max(least, 1))
 	var all []Repeated
@@ -49,12 +54,11 @@ func Common(t *text.Tokenizer, texts [][]byte, least, most int) []Repeated {
 	return all
 }
 
-// commons are the hashes of the tokens of all texts, one after another, and the windows that begin at them.
+// commons are the windows that begin at the tokens of all texts, one after another.
 type commons struct {
-	tokens []uint64
-	ends   []int   // of the tokens of each text
-	groups []int32 // of the window at a token: windows with the same tokens; -1: in few texts, or there is no window
-	found  []windows
+	windows []uint64 // their hashes, and after count their numbers in found from 1 on; 0: in few texts, or there is no window
+	ends    []int    // of the tokens of each text
+	found   []windows
 }
 
 // windows are those with the same tokens.
@@ -70,11 +74,37 @@ func (c *commons) of(token int) int {
 	return at
 }
 
+// Windows are hashed by a polynomial of the hashes of their tokens, so that the next hash follows from the last one.
+const (
+	base      = 0x9e3779b97f4a7c15
+	baseTo2   = base * base % (1 << 64)
+	baseTo4   = baseTo2 * baseTo2 % (1 << 64)
+	baseToAll = baseTo4 * baseTo4 % (1 << 64) // to the power of window
+)
+
+// add appends a text by the hashes of its tokens.
+func (c *commons) add(tokens []uint64) {
+	h := uint64(0)
+	for i, token := range tokens {
+		h = h*base + token
+		if i >= window {
+			h -= tokens[i-window] * baseToAll
+		}
+		if i >= window-1 {
+			c.windows = append(c.windows, h)
+		}
+	}
+	for range min(len(tokens), window-1) {
+		c.windows = append(c.windows, 0)
+	}
+	c.ends = append(c.ends, len(c.windows))
+}
+
 // count finds the windows that stand in at least so many texts.
 func (c *commons) count(least int) {
 	places := c.frequent(least)
 	slices.SortFunc(places, func(a, b place) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.token, b.token)) })
-	c.groups = slices.Repeat([]int32{-1}, len(c.tokens))
+	clear(c.windows)
 	for len(places) > 0 {
 		n, in, last := 0, int32(0), -1
 		for ; n < len(places) && places[n].hash == places[0].hash; n++ {
@@ -83,10 +113,10 @@ func (c *commons) count(least int) {
 			}
 		}
 		if int(in) >= least {
-			for _, p := range places[:n] {
-				c.groups[p.token] = int32(len(c.found))
-			}
 			c.found = append(c.found, windows{first: places[0].token, texts: in})
+			for _, p := range places[:n] {
+				c.windows[p.token] = uint64(len(c.found))
+			}
 		}
 		places = places[n:]
 	}
@@ -101,34 +131,37 @@ type place struct {
 // frequent returns the places of all windows that may stand in at least so many places, and of few others: hardly any
 // are left to be sorted.
 func (c *commons) frequent(least int) (places []place) {
-	hashes := make([]uint64, len(c.tokens)) // of the window at each token
-	shift := 64 - bits.Len(uint(2*len(c.tokens)))
-	counts := make([]uint16, 1<<(64-shift)) // of windows by the first bits of their hashes
-	start := 0
-	for _, end := range c.ends {
-		for i := start; i+window <= end; i++ {
-			h := uint64(window)
-			for _, token := range c.tokens[i : i+window] {
-				h = hashing.Mix(h ^ token)
-			}
-			hashes[i] = h
-			if n := &counts[h>>shift]; *n < math.MaxUint16 {
+	shift := 64 - bits.Len(uint(2*len(c.windows)))
+	counts := make([]uint8, 1<<(64-shift)) // of windows by the first bits of their hashes
+	for _, in := range c.each() {
+		for _, h := range in {
+			if n := &counts[h>>shift]; *n < math.MaxUint8 {
 				*n++
 			}
 		}
-		start = end
 	}
-	least = min(least, math.MaxUint16)
-	start = 0
-	for _, end := range c.ends {
-		for i := start; i+window <= end; i++ {
-			if h := hashes[i]; int(counts[h>>shift]) >= least {
-				places = append(places, place{h, i})
+	least = min(least, math.MaxUint8)
+	for start, in := range c.each() {
+		for i, h := range in {
+			if int(counts[h>>shift]) >= least {
+				places = append(places, place{h, start + i})
 			}
 		}
-		start = end
 	}
 	return places
+}
+
+// each ranges over the windows of each text, and where they begin.
+func (c *commons) each() iter.Seq2[int, []uint64] {
+	return func(yield func(int, []uint64) bool) {
+		start := 0
+		for _, end := range c.ends {
+			if !yield(start, c.windows[start:max(start, end-window+1)]) {
+				return
+			}
+			start = end
+		}
+	}
 }
 
 // stretch is a passage: tokens of the first text that has it.
@@ -176,10 +209,10 @@ func (c *commons) stretches(most int) (all []stretch) {
 // goesOn tells whether a passage with the windows of w goes on with the one at a token, which is in it from now on. taken
 // is set if that is of another passage.
 func (c *commons) goesOn(token int, w *windows, in *int32, taken *bool) bool {
-	if token < 0 || token >= len(c.groups) || c.groups[token] < 0 || c.of(token) != c.of(w.first) {
+	if token < 0 || token >= len(c.windows) || c.windows[token] == 0 || c.of(token) != c.of(w.first) {
 		return false
 	}
-	next := &c.found[c.groups[token]]
+	next := &c.found[c.windows[token]-1]
 	if next.of != 0 {
 		*taken = next.of != w.of // or the text repeats itself
 		return false
