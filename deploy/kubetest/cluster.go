@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/alike-dev/alike/internal/freeport"
 )
 
 // A cluster is the parts of Kubernetes as processes of this machine, which listen on the loopback interface.
@@ -26,17 +27,6 @@ type part struct {
 	*exec.Cmd
 }
 
-// freePort returns a port that nobody listens on.
-func freePort() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	return port, err
-}
-
 const (
 	token          = "kubetest"
 	kubeconfigName = "kubeconfig"
@@ -46,7 +36,7 @@ const (
 func startCluster(ctx context.Context, program, dir string) (c *cluster, err error) {
 	ports := make([]string, 3)
 	for i := range ports {
-		if ports[i], err = freePort(); err != nil {
+		if ports[i], err = freeport.Find(); err != nil {
 			return nil, err
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/alike-dev/alike/internal/freeport"
 )
 
 // natsServers are three servers of NATS JetStream, outside the pods: what the chart calls an address.
@@ -32,7 +34,7 @@ func startNATS(c *cluster, program string) (*natsServers, error) {
 		ports := make([]string, 3)
 		for i := range ports {
 			var err error
-			if ports[i], err = freePort(); err != nil {
+			if ports[i], err = freeport.Find(); err != nil {
 				return nil, err
 			}
 		}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -25,6 +24,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
+	"github.com/alike-dev/alike/internal/freeport"
 	"github.com/alike-dev/alike/internal/natslog"
 	"github.com/alike-dev/alike/serve"
 )
@@ -121,19 +121,13 @@ func (p *process) signal(t testing.TB, s syscall.Signal) {
 	}
 }
 
-// freePort returns a port that no process listens on. It is below those that systems give to connections, and to
-// listeners that ask for any: a process takes its port some time after it was chosen, and again when it begins anew.
-func freePort(t testing.TB) int {
+func freePort(t testing.TB) string {
 	t.Helper()
-	for range 100 {
-		port := 10000 + rand.IntN(20000)
-		if l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port)); err == nil {
-			l.Close()
-			return port
-		}
+	port, err := freeport.Find()
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Fatal("no port is free")
-	return 0
+	return port
 }
 
 // natsServers are three servers of NATS, each behind links of its own to the others.
@@ -160,7 +154,7 @@ func startNATS(t testing.TB) *natsServers {
 	dir, n := t.TempDir(), new(natsServers)
 	var ports []string
 	for range 3 {
-		ports = append(ports, strconv.Itoa(freePort(t)))
+		ports = append(ports, freePort(t))
 	}
 	for i := range 3 {
 		var routes []string
@@ -170,9 +164,9 @@ func startNATS(t testing.TB) *natsServers {
 				routes = append(routes, "nats://"+n.routes[i][j].Addr().String())
 			}
 		}
-		host := "127.0.0.1:" + strconv.Itoa(freePort(t))
+		host := "127.0.0.1:" + freePort(t)
 		n.hosts = append(n.hosts, host)
-		n.monitors = append(n.monitors, "127.0.0.1:"+strconv.Itoa(freePort(t)))
+		n.monitors = append(n.monitors, "127.0.0.1:"+freePort(t))
 		config := filepath.Join(dir, fmt.Sprintf("n%d.conf", i))
 		body := fmt.Sprintf("server_name: n%d\nlisten: %s\nhttp: %s\nmax_payload: 8MB\njetstream { store_dir: %q, sync_interval: always, max_file: 4GB, max_mem: 1GB }\ncluster { name: c, listen: 127.0.0.1:%s, no_advertise: true, routes: [%s] }\n",
 			i, host, n.monitors[i], filepath.Join(dir, fmt.Sprint("js", i)), ports[i], strings.Join(routes, ", "))
@@ -350,7 +344,7 @@ func (n *natsServers) replica(t testing.TB, stream, name string) *replica {
 		r.links = append(r.links, k)
 		hosts = append(hosts, k.Addr().String())
 	}
-	address := "127.0.0.1:" + strconv.Itoa(freePort(t))
+	address := "127.0.0.1:" + freePort(t)
 	r.url = "http://" + address
 	log := "nats://" + strings.Join(hosts, ",") + "/" + stream
 	dir := t.TempDir()
