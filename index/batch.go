@@ -70,6 +70,7 @@ type Batch struct {
 	ids    []byte
 
 	columns []byte
+	before  int // size of the memory that the index has taken over, until there is new one
 }
 
 // prepared is a document of a batch. Its ranges are positions in the batch's memory.
@@ -139,8 +140,16 @@ func (b *Batch) Remember(hashes ...uint64) {
 // mostPast is the largest number of hashes that one batch remembers.
 const mostPast = 1 << 16
 
-// Grow makes room for so many bytes of documents.
+// Grow makes room for so many bytes of documents: see EntryBytes.
 func (b *Batch) Grow(bytes int) { b.bytes = slices.Grow(b.bytes, bytes) }
+
+// grow is Grow for one document more. Where the index has taken the memory over, there is as much again at once.
+func (b *Batch) grow(bytes int) {
+	if b.bytes == nil {
+		bytes, b.before = max(bytes, b.before), 0
+	}
+	b.Grow(bytes)
+}
 
 // Drop removes the first n documents from the batch.
 func (b *Batch) Drop(n int) {
@@ -155,7 +164,7 @@ func (b *Batch) Reset() {
 	b.replaced, b.apart = 0, 0
 	b.maker.Trim()
 	if b.given {
-		b.bytes, b.given = make([]byte, 0, cap(b.bytes)), false
+		b.bytes, b.before, b.given = nil, min(cap(b.bytes), mostScratch), false
 	}
 	if cap(b.bytes) > mostScratch {
 		b.bytes = nil
@@ -230,7 +239,7 @@ func (b *Batch) addRecord(p *prepared, d Document, set func() []uint64) {
 	r := record{id: d.ID}
 	b.columns = appendColumns(b.columns[:0], d.Columns)
 	r.columns = b.columns
-	b.bytes = slices.Grow(b.bytes, len(d.ID)+len(b.columns)+len(d.Text)+recordOverhead)
+	b.grow(len(d.ID) + len(b.columns) + len(d.Text) + recordOverhead)
 	from := len(b.bytes)
 	switch b.x.options.Keep {
 	case KeepText:

@@ -118,6 +118,11 @@ func BenchmarkEntries(b *testing.B) {
 			batch = x.NewCheck()
 		}
 		batch.Reset()
+		bytes := 0
+		for i := range size {
+			bytes += EntryBytes(entries[(n*size+i)%prepared])
+		}
+		batch.Grow(bytes)
 		for i := range size {
 			if err := batch.AddEntry(entries[(n*size+i)%prepared], nil); err != nil {
 				b.Fatal(err)

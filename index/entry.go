@@ -67,6 +67,7 @@ func (b *Batch) AddEntry(entry []byte, accepts func(columns [][]byte) bool) erro
 		b.words = append(b.words, binary.LittleEndian.Uint32(words))
 	}
 	p.words = span{from, len(b.words)}
+	b.grow(len(e.rest) + durable.ChecksumSize)
 	from = len(b.bytes)
 	b.bytes = append(b.bytes, e.rest...)
 	p.record = span{from, len(b.bytes)}
@@ -77,6 +78,19 @@ func (b *Batch) AddEntry(entry []byte, accepts func(columns [][]byte) bool) erro
 	p.id = span{from, len(b.ids)}
 	b.docs = append(b.docs, p)
 	return nil
+}
+
+// EntryBytes returns for how many bytes Batch.Grow makes room for an entry, 0 for what is none.
+func EntryBytes(entry []byte) int {
+	e := entryReader{rest: entry}
+	e.bytes(1 + 8 + 16)
+	e.bytes(4 * e.count(4))
+	e.count(0)
+	e.bytes(8 * e.count(8))
+	if e.bad {
+		return 0
+	}
+	return len(e.rest) + durable.ChecksumSize
 }
 
 // entryReader reads an entry. After an end that comes too early, bad is set and all else is empty.

@@ -164,7 +164,8 @@ func (m *machine) check(e *ordered.Entry, ops [][]byte, sum []byte) (outcomes []
 	b := c.log.batch(c)
 	b.Reset()
 	for _, op := range ops {
-		all += len(op)
+		_, documents, _ := targetOf(op)
+		all += bytesOf(documents)
 	}
 	b.Grow(all)
 	for i, op := range ops {
@@ -205,6 +206,19 @@ func cloned(verdicts []index.Verdict) []index.Verdict {
 		}
 	}
 	return all
+}
+
+// bytesOf returns how many bytes of a batch the documents of an operation take.
+func bytesOf(documents []byte) (n int) {
+	for len(documents) > 0 {
+		_, entry, rest, ok := nextDocument(documents)
+		if !ok {
+			return n
+		}
+		n += index.EntryBytes(entry)
+		documents = rest
+	}
+	return n
 }
 
 // addDocuments adds documents of an operation to a batch.

@@ -3,6 +3,7 @@ package serve
 import (
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"net/http"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/alike-dev/alike/index"
 	"github.com/alike-dev/alike/internal/ordered/memlog"
+	"github.com/alike-dev/alike/internal/plant"
 )
 
 // replica starts a replica of a log and waits until it is ready.
@@ -198,4 +200,37 @@ func TestARuleChangesWhenAllKnowIt(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	t.Error("a replica that does not know the rule does not say so")
+}
+
+// BenchmarkFollow has a replica that begins apply 64,000 documents of 2 KB, in entries of 64 that another one has sent.
+func BenchmarkFollow(b *testing.B) {
+	const size, entries = 64, 1000
+	log := memlog.New()
+	const never = 1 << 40 // bytes of entries before a snapshot is made
+	sender := replica(b, log, "sender", func(c *Config) { c.snapshotBytes = never })
+	sender.want(http.StatusCreated, "", http.MethodPut, "/v1/collections/c", "{}")
+	news := plant.NewStamped(2048)
+	for e := range entries {
+		var body strings.Builder
+		for i := range size {
+			fmt.Fprintf(&body, "{\"id\":\"%d\",\"text\":%q}\n", e*size+i, news.Text(e*size+i, 1))
+		}
+		if status, out := sender.do(http.MethodPost, "/v1/collections/c/documents", ndjson, body.String()); status != http.StatusOK {
+			b.Fatal(status, out)
+		}
+	}
+	last := sender.server.machine.replica.Status().Applied
+	for b.Loop() {
+		follower, err := New(Config{Order: log.Client(), Replica: "follower", Log: slog.New(slog.DiscardHandler), snapshotBytes: never})
+		if err != nil {
+			b.Fatal(err)
+		}
+		for follower.machine.replica.Status().Applied < last {
+			time.Sleep(time.Millisecond)
+		}
+		if err := follower.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/size/entries, "µs/doc")
 }

@@ -6,7 +6,8 @@
 //
 // With -rate it sends so many a second whatever the answers take, and counts waiting as part of their time. With -for it
 // goes on so long, with other ids, and takes 429 for an answer; a check that finds no connection free when it is due is
-// not sent. With -floor it is a server that does nothing, to compare with.
+// not sent. With -floor it is a server that does nothing, to compare with. With -log it appends entries of 64 documents to
+// the log of that URL and reads them again, as replicas do, and prints what that takes here and of the -servers.
 package main
 
 import (
@@ -19,6 +20,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/alike-dev/alike/index"
 )
 
 // load is what is sent.
@@ -37,7 +40,19 @@ func main() {
 	flag.Float64Var(&l.rate, "rate", 0, "checks a second; 0: as fast as answers come")
 	flag.DurationVar(&l.last, "for", 0, "how long; 0: each line once")
 	floor := flag.Bool("floor", false, "be a server that does nothing instead")
+	var e entryLoad
+	log := flag.String("log", "", "URL of a log of replicas, to append the documents to")
+	flag.StringVar(&e.servers, "servers", "", "processes of the log's servers, separated by commas")
+	flag.StringVar(&e.keep, "keep", string(index.KeepText), "what the collection of the log keeps: text or nothing")
+	flag.IntVar(&e.flights, "flights", 1, "entries on their way to the log at once")
 	flag.Parse()
+	if *log != "" {
+		if err := e.run(*log, flag.Arg(0)); err != nil {
+			fmt.Fprintln(os.Stderr, "service:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if *floor {
 		fmt.Fprintln(os.Stderr, "service:", listen())
 		os.Exit(1)
