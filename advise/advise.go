@@ -33,7 +33,7 @@ import (
 type Options struct {
 	Wrong   float64 // largest share of pairs that have nothing in common but chance, above 0 and below 1; 0: DefaultWrong
 	Threads int     // at least 1
-	Banded  bool    // only recipes whose pairs bands find, without third texts and rarity, as collections that grow need
+	Banded  bool    // only recipes whose pairs bands find, without third texts and weights, as collections that grow need
 	Brief   bool    // no rows where the data do not tell: the advice takes half the time then
 	Removes bool    // the recipe removes texts: a wrong pair costs more
 
@@ -56,8 +56,8 @@ type Recipe struct {
 	Threshold float64         `json:"threshold"`
 	// ThirdTexts says that a pair goes if more of the texts alike to one of the two contradict it than not.
 	ThirdTexts bool `json:"third_texts,omitempty"`
-	// Rarity says that features count by how few texts have them.
-	Rarity bool `json:"rarity,omitempty"`
+	// Rare says that only rare features count: see shingle.RareWeight.
+	Rare bool `json:"rare,omitempty"`
 }
 
 // Default is the recipe of near-duplicates in crawls.
@@ -66,8 +66,8 @@ var Default = Recipe{Tokens: text.Words, N: shingle.DefaultN, Measure: measure.J
 // String returns the recipe in words, such as "chars 8 jaccard 0.15, third texts".
 func (r Recipe) String() string {
 	s := fmt.Sprintf("%s %d %s %g", r.Tokens, r.N, r.Measure, r.Threshold)
-	if r.Rarity {
-		s += ", by rarity"
+	if r.Rare {
+		s += ", rare"
 	}
 	if r.ThirdTexts {
 		s += ", third texts"
@@ -143,7 +143,7 @@ func Of(ctx context.Context, s *Sample, o Options) (*Advice, error) {
 	if !enough(same) {
 		o.Examples = nil
 	}
-	w, err := newWitness(ctx, s.texts(), o.Threads)
+	w, err := newWitness(ctx, s, o.Threads)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +158,7 @@ func Of(ctx context.Context, s *Sample, o Options) (*Advice, error) {
 	triangles(pairs)
 	a := &Advice{Chosen: Default, Filled: filled, Documents: len(s.Documents), Whole: s.Whole, sample: s}
 	a.pairs = s.thin(slices.Clone(pairs))
-	if a.views, a.asked, err = views(ctx, s, a.pairs, given, w.mostlyTemplates(), o); err != nil {
+	if a.views, a.asked, err = views(ctx, s, a.pairs, given, s.strangersOf(pairs), w.mostlyTemplates(), o); err != nil {
 		return nil, err
 	}
 	a.judge = byWitness(a.pairs)

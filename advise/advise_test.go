@@ -107,6 +107,15 @@ func adviceBy(t testing.TB, texts []string, o Options) *Advice {
 	return a
 }
 
+// sampleOfTexts returns a sample of all texts, in their order.
+func sampleOfTexts(texts [][]byte) *Sample {
+	s := &Sample{kept: 1, scanned: 1, Whole: float64(len(texts)), Distinct: float64(len(texts))}
+	for _, text := range texts {
+		s.Documents = append(s.Documents, Document{Text: text})
+	}
+	return s
+}
+
 // found returns how many pairs a recipe finds, how many of them are of one article, and how many there are.
 func found(t testing.TB, texts []string, article []int, r Recipe) (pairs, right, all int) {
 	t.Helper()
@@ -114,9 +123,9 @@ func found(t testing.TB, texts []string, article []int, r Recipe) (pairs, right,
 	for i, text := range texts {
 		as[i] = []byte(text)
 	}
-	sets, err := setsOf(context.Background(), as, cut{r.Tokens, r.N, false}, nil, 2)
-	if err == nil && r.Rarity {
-		sets, err = setsOf(context.Background(), as, cut{r.Tokens, r.N, true}, weightsOfSets(sets), 2)
+	sets, err := setsOf(context.Background(), as, cut{r.Tokens, r.N, false}, 2)
+	if err == nil && r.Rare {
+		err = keepRare(context.Background(), sampleOfTexts(as), cut{r.Tokens, r.N, true}, sets, 2)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -5,15 +5,18 @@ import (
 	"math"
 	"slices"
 
+	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/simjoin"
 )
 
 // strangers is the number of documents of which all pairs are compared, and tailShare the share of the most similar
-// of these pairs, whose similarities tell how fast they fall off.
+// of these pairs, whose similarities tell how fast they fall off; one in tailInner of these tells how much faster further out.
 const (
-	strangers = 160
+	strangers = 240
 	tailShare = 0.02
+	tailInner = 8
+	tailDoubt = 0.25 // by so much the inner tail may fall off more slowly than it seems, being of few pairs
 )
 
 // chance is how many pairs of texts that share no passage are similar. Similarities of unrelated texts are sums of
@@ -23,50 +26,79 @@ type chance struct {
 	from, scale float64 // the tail begins at from; it falls to a part in e within scale
 	pairs       float64 // in the tail
 
+	inner, hazard, rise float64 // from inner on it falls off at this rate, which rises so much; hazard is 0 if it falls off no faster
+
 	similar []float64 // of strangers, descending
 	shared  float64   // features that strangers share, on average
 }
 
-// newChance compares strangers: documents of the sample, without the pairs that share passages. All pairs of the
-// whole are those of so many distinct documents.
-func newChance(sets [][]uint64, pairs []pair, m measure.Measure, distinct float64) chance {
-	related := map[[2]uint32]bool{}
-	n := uint32(min(strangers, len(sets)))
-	for _, p := range pairs {
-		if p.b < n && p.a < n {
-			related[[2]uint32{p.a, p.b}] = true
-		}
+// strangersOf draws documents, and returns the pairs of these that share no passages. (The first documents of a sample
+// are no fair ones: documents come by a feature, and so with others that have it.) Pairs are ascending.
+func (s *Sample) strangersOf(pairs []pair) (unrelated [][2]uint32) {
+	drawn := make([]uint32, len(s.Documents))
+	for i := range drawn {
+		drawn[i] = uint32(i)
 	}
-	var c chance
-	for a := range n {
-		for b := a + 1; b < n; b++ {
-			if !related[[2]uint32{a, b}] {
-				common := simjoin.Intersection(sets[a], sets[b])
-				c.shared += float64(common)
-				c.similar = append(c.similar, m.Similarity(uint64(common), uint64(len(sets[a])), uint64(len(sets[b]))))
+	slices.SortFunc(drawn, func(a, b uint32) int {
+		return cmp.Compare(hashing.Mix(s.Documents[a].digest), hashing.Mix(s.Documents[b].digest))
+	})
+	drawn = drawn[:min(strangers, len(drawn))]
+	slices.Sort(drawn)
+	for i, a := range drawn {
+		for _, b := range drawn[i+1:] {
+			if _, are := find(pairs, a, b); !are {
+				unrelated = append(unrelated, [2]uint32{a, b})
 			}
 		}
+	}
+	return unrelated
+}
+
+// newChance compares strangers. All pairs of the whole are those of so many distinct documents.
+func newChance(sets [][]uint64, unrelated [][2]uint32, m measure.Measure, distinct float64) (c chance) {
+	for _, p := range unrelated {
+		a, b := sets[p[0]], sets[p[1]]
+		common := simjoin.Intersection(a, b)
+		c.shared += float64(common)
+		c.similar = append(c.similar, m.Similarity(uint64(common), uint64(len(a)), uint64(len(b))))
 	}
 	if len(c.similar) == 0 {
 		return c
 	}
 	c.shared /= float64(len(c.similar))
 	slices.SortFunc(c.similar, func(a, b float64) int { return cmp.Compare(b, a) })
-	tail := c.similar[:int(math.Ceil(float64(len(c.similar))*tailShare))]
-	c.from, c.pairs = tail[len(tail)-1], distinct*distinct/2*tailShare
-	for _, s := range tail {
-		c.scale += (s - c.from) / float64(len(tail))
+	c.pairs = distinct * distinct / 2 * tailShare
+	c.from, c.scale = tailOf(c.similar, tailShare)
+	inner, scale := tailOf(c.similar, tailShare/tailInner)
+	if scale *= 1 + tailDoubt; inner > c.from && 0 < scale && scale < c.scale {
+		c.inner, c.hazard, c.rise = inner, 1/scale, (1/scale-1/c.scale)/(inner-c.from)
 	}
 	return c
 }
 
+// tailOf returns where the tail of descending similarities begins that has a share of them, and how far they lie above that
+// on average.
+func tailOf(similar []float64, share float64) (from, scale float64) {
+	tail := similar[:int(math.Ceil(float64(len(similar))*share))]
+	from = tail[len(tail)-1]
+	for _, s := range tail {
+		scale += (s - from) / float64(len(tail))
+	}
+	return from, scale
+}
+
 // above returns the expected number of pairs from a similarity on; below the tail it is that of the tail.
 func (c chance) above(threshold float64) float64 {
-	if c.scale == 0 {
-		if threshold > c.from {
-			return 0
-		}
+	switch by := threshold - c.from; {
+	case by <= 0:
 		return c.pairs
+	case c.scale == 0:
+		return 0
+	case c.hazard == 0:
+		return c.pairs * math.Exp(-by/c.scale)
+	case threshold < c.inner:
+		return c.pairs * math.Pow(tailInner, -by/(c.inner-c.from))
 	}
-	return c.pairs * math.Exp(-max(threshold-c.from, 0)/c.scale)
+	by := threshold - c.inner
+	return c.pairs / tailInner * math.Exp(-by*(c.hazard+c.rise*by/2))
 }

@@ -12,51 +12,71 @@ import (
 	"github.com/alike-dev/alike/text"
 )
 
-// Where a template is most of the texts, strangers are as alike as copies by any recipe that counts all features alike.
-// There the recipes by words are looked at with weights as well. (Elsewhere noise, which makes rare features, is all that
-// weights add; and sets with weights are up to shingle.MostWeight times as large, so that characters would not fit.)
+// Where a template is much of the texts, strangers are as alike as copies by any recipe that counts all features. There
+// recipes are looked at as well that count rare features only.
 const (
 	templatesFrom = 0.5     // share of the runs of a text, on average, that many texts have
 	takenMost     = 1 << 20 // pairs of the default that are looked at
 )
 
-var weighedCuts = []cut{{text.Words, 2, true}, {text.Words, 5, true}}
+var rareCuts = []cut{{text.Chars, 5, true}, {text.Chars, 8, true}, {text.Words, 2, true}, {text.Words, 5, true}}
 
-// weightsOfSets returns the weights of features in a run over these documents.
-func weightsOfSets(sets [][]uint64) *shingle.Weights {
-	all := slices.Concat(sets...)
+// withRare returns cuts with the same of rare features behind some.
+func withRare(cuts []cut) (all []cut) {
+	for _, c := range cuts {
+		all = append(all, c)
+		if c.rare = true; slices.Contains(rareCuts, c) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// keepRare leaves the rare features in the sets of a sample, of all features of a cut.
+func keepRare(ctx context.Context, s *Sample, c cut, sets [][]uint64, threads int) (err error) {
+	fair, most := s.counted()
+	counted := sets[:len(s.Documents)]
+	if fair != nil {
+		if counted, err = setsOf(ctx, fair, c, threads); err != nil {
+			return err
+		}
+	}
+	all := slices.Concat(counted...)
 	slices.Sort(all)
-	rarities := shingle.NewRarities(uint64(len(sets)))
-	weights := map[uint64]uint8{}
+	gone := map[uint64]struct{}{}
 	for len(all) > 0 {
 		df := 1
 		for df < len(all) && all[df] == all[0] {
 			df++
 		}
-		if df > 1 {
-			weights[all[0]] = rarities.Weight(uint64(df))
+		if shingle.RareWeight(all[0], uint64(df), uint64(most)) == 0 {
+			gone[all[0]] = struct{}{}
 		}
 		all = all[df:]
 	}
-	return &shingle.Weights{Name: "exact", Of: func(feature uint64) uint8 {
-		if w, is := weights[feature]; is {
-			return w
-		}
-		return shingle.MostWeight
-	}}
+	for i := range sets {
+		sets[i] = slices.DeleteFunc(sets[i], func(feature uint64) bool {
+			_, is := gone[feature]
+			return is
+		})
+	}
+	return nil
 }
 
 // guard sees to it that the default does not take texts for copies because of their template: if more than wrongMost of
-// its pairs share next to nothing beside what many texts have, features count by their rarity, if that is better.
+// its pairs share next to nothing beside what many texts have, only rare features count, if that is better.
 // Pairs are ascending.
 func (a *Advice) guard(ctx context.Context, pairs []pair, threads int) error {
 	texts := a.sample.texts()[:len(a.sample.Documents)]
-	plain, err := setsOf(ctx, texts, cut{Default.Tokens, Default.N, false}, nil, threads)
+	plain, err := setsOf(ctx, texts, cut{Default.Tokens, Default.N, false}, threads)
 	if err != nil {
 		return err
 	}
-	weighed, err := setsOf(ctx, texts, cut{Default.Tokens, Default.N, true}, weightsOfSets(plain), threads)
-	if err != nil {
+	rare := make([][]uint64, len(plain))
+	for i, set := range plain {
+		rare[i] = slices.Clone(set)
+	}
+	if err := keepRare(ctx, a.sample, cut{Default.Tokens, Default.N, true}, rare, threads); err != nil {
 		return err
 	}
 	t, err := measure.NewThreshold(Default.Measure, Default.Threshold)
@@ -68,7 +88,7 @@ func (a *Advice) guard(ctx context.Context, pairs []pair, threads int) error {
 		x, y := uint32(min(m.A, m.B)), uint32(max(m.A, m.B))
 		if taken++; coverBetween(pairs, x, y) < perhaps {
 			wrong++
-			if _, reaches := simjoin.Verify(weighed[x], weighed[y], t); reaches {
+			if _, reaches := simjoin.Verify(rare[x], rare[y], t); reaches {
 				left++
 			}
 		}
@@ -79,8 +99,8 @@ func (a *Advice) guard(ctx context.Context, pairs []pair, threads int) error {
 	if wrong < copiesLeast || float64(wrong) <= wrongMost*float64(taken) || 2*left > wrong {
 		return ctx.Err()
 	}
-	a.Chosen.Rarity = true
-	a.Reason += fmt.Sprintf("; its shingles count by their rarity, as %d of the %d pairs of the sample that it takes share only what many texts have", wrong, taken)
+	a.Chosen.Rare = true
+	a.Reason += fmt.Sprintf("; only rare shingles count, as %d of the %d pairs of the sample that it takes share only what many texts have", wrong, taken)
 	return ctx.Err()
 }
 

@@ -1,7 +1,9 @@
 package advise
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -22,7 +24,7 @@ func (w *writer) pages(n, template, own int) (texts []string) {
 func TestPagesOfOneTemplateAreNoCopies(t *testing.T) {
 	texts := newWriter(5).pages(200, 400, 25)
 	want := Default
-	want.Rarity = true
+	want.Rare = true
 	if a := adviceOf(t, texts, 2); a.Chosen != want || a.Told {
 		t.Errorf("%s: %s", a.Chosen, a.Reason)
 	}
@@ -31,9 +33,9 @@ func TestPagesOfOneTemplateAreNoCopies(t *testing.T) {
 	}
 }
 
-// TestRarityIsLookedAtWhereATemplateIsMostOfTheTexts, and it finds the copies there that nothing else parts from others.
-func TestRarityIsLookedAtWhereATemplateIsMostOfTheTexts(t *testing.T) {
-	weighed := func(r Row) bool { return r.Rarity }
+// TestRareFeaturesAreLookedAtWhereATemplateIsMostOfTheTexts, and it finds the copies there that nothing else parts from others.
+func TestRareFeaturesAreLookedAtWhereATemplateIsMostOfTheTexts(t *testing.T) {
+	weighed := func(r Row) bool { return r.Rare }
 	w := newWriter(6)
 	texts := w.pages(240, 400, 60)
 	for _, text := range texts[:80] {
@@ -45,7 +47,7 @@ func TestRarityIsLookedAtWhereATemplateIsMostOfTheTexts(t *testing.T) {
 	}
 	articles, _ := corpusOf(1, 200, 0.04, 20)
 	if a := adviceOf(t, articles, 2); slices.ContainsFunc(a.Rows, weighed) {
-		t.Error("articles without a template are looked at by rarity")
+		t.Error("articles without a template are looked at by rare features")
 	}
 }
 
@@ -60,23 +62,91 @@ func (w *writer) typed(text string, rate float64) string {
 	return string(out)
 }
 
-func TestWeightsAreThoseOfCountedDocuments(t *testing.T) {
+func TestRareFeaturesAreThoseOfFewDocuments(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		sets := rapid.SliceOfN(rapid.Map(rapid.SliceOfDistinct(rapid.Uint64Range(0, 20), rapid.ID[uint64]), func(s []uint64) []uint64 {
-			slices.Sort(s)
-			return s
-		}), 1, 30).Draw(t, "sets")
-		rarities, weights := shingle.NewRarities(uint64(len(sets))), weightsOfSets(sets)
-		for feature := range uint64(21) {
-			df := 0
-			for _, set := range sets {
-				if slices.Contains(set, feature) {
-					df++
+		documents := rapid.IntRange(1, 80).Draw(t, "documents")
+		sets, df := make([][]uint64, documents+1), map[uint64]uint64{} // and one that is no document of the sample
+		for feature := range uint64(60) {
+			share := rapid.SampledFrom([]int{0, 1, 2, 4}).Draw(t, "share")
+			for i := range sets {
+				if rapid.IntRange(0, 3).Draw(t, "one") < share {
+					sets[i] = append(sets[i], feature)
+					if i < documents {
+						df[feature]++
+					}
 				}
 			}
-			if want := rarities.Weight(uint64(df)); df > 0 && weights.Of(feature) != want {
-				t.Fatalf("%d documents of %d have %d: weight %d, want %d", df, len(sets), feature, weights.Of(feature), want)
+		}
+		var want [][]uint64
+		for _, set := range sets {
+			want = append(want, slices.DeleteFunc(slices.Clone(set), func(f uint64) bool {
+				return shingle.RareWeight(f, df[f], shingle.RareMost(uint64(documents))) == 0
+			}))
+		}
+		s := &Sample{Documents: make([]Document, documents), kept: 1}
+		if err := keepRare(t.Context(), s, cut{}, sets, 2); err != nil {
+			t.Fatal(err)
+		}
+		for i := range sets {
+			if !slices.Equal(sets[i], want[i]) {
+				t.Fatalf("set %d: %v, want %v", i, sets[i], want[i])
 			}
+		}
+	})
+}
+
+// TestATemplateIsCommonWhereASampleHasFewOfIt: of the pages of one template a sample has those that have its least feature, or
+// few. By a fair sample their template is common all the same.
+func TestATemplateIsCommonWhereASampleHasFewOfIt(t *testing.T) {
+	w := newWriter(8)
+	var templates, texts []string
+	for range 20 {
+		templates = append(templates, w.text(150))
+	}
+	for i := range 3000 {
+		texts = append(texts, templates[i%len(templates)]+" "+w.text(80))
+	}
+	c := NewCollector(1500 << 10 * memoryEach)
+	for i, text := range texts {
+		c.Add(fmt.Append(nil, i), []byte(text), 0)
+	}
+	s := c.Sample(1)
+	if s.kept > 0.7 || len(s.fair) < fairLeast {
+		t.Fatalf("%v of the texts are kept, and %d are a fair sample: that tests nothing", s.kept, len(s.fair))
+	}
+	witness, err := newWitness(t.Context(), s, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, d := range s.Documents {
+		own := len(d.Text) - len(templates[0])
+		if runs := len(witness.runs[i]); runs > 2*own {
+			t.Errorf("%d runs of a text of %d characters of its own are rare", runs, own)
+		}
+	}
+}
+
+func TestAFairSampleDependsOnNoOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		digests := rapid.SliceOfNDistinct(rapid.Uint64(), 1, 300, rapid.ID[uint64]).Draw(t, "digests")
+		draw := func() (texts []string) {
+			f := fair{most: 900}
+			for _, digest := range digests {
+				f.add(digest, fmt.Append(nil, digest))
+			}
+			f.trim()
+			for _, text := range f.texts {
+				texts = append(texts, string(text.text))
+			}
+			return texts
+		}
+		first := draw()
+		slices.Sort(digests)
+		if again := draw(); !slices.Equal(first, again) {
+			t.Fatalf("%v, in another order %v", first, again)
+		}
+		if bytes := len(strings.Join(first, "")); bytes > 900 || len(first) < min(len(digests), 45) {
+			t.Fatalf("%d texts of %d bytes, of %d", len(first), bytes, len(digests))
 		}
 	})
 }

@@ -16,7 +16,7 @@ import (
 type cut struct {
 	tokens text.Tokens
 	n      int
-	rarity bool // features count by their rarity
+	rare   bool // only rare features count
 }
 
 var (
@@ -41,20 +41,20 @@ type view struct {
 
 // views returns the views of all recipes, nil in brief if the data do not tell, and whom to ask about pairs. It sets the
 // weights of pairs.
-func views(ctx context.Context, s *Sample, pairs, given []pair, templates bool, o Options) (all []view, third asked, err error) {
+func views(ctx context.Context, s *Sample, pairs, given []pair, unrelated [][2]uint32, templates bool, o Options) (all []view, third asked, err error) {
 	texts := s.texts()
 	of := cuts
 	if templates && !o.Banded {
-		of = slices.Concat(cuts, weighedCuts)
+		of = withRare(cuts)
 	}
-	weights := map[cut]*shingle.Weights{} // of the cuts by rarity
+	var sets [][]uint64
 	for _, c := range of {
-		sets, err := setsOf(ctx, texts, c, weights[c], o.Threads)
-		if err != nil {
+		if c.rare {
+			if err := keepRare(ctx, s, c, sets, o.Threads); err != nil { // of the cut before
+				return nil, nil, err
+			}
+		} else if sets, err = setsOf(ctx, texts, c, o.Threads); err != nil {
 			return nil, nil, err
-		}
-		if weighed := (cut{c.tokens, c.n, true}); !c.rarity && slices.Contains(of, weighed) {
-			weights[weighed] = weightsOfSets(sets[:len(s.Documents)])
 		}
 		common, err := commons(ctx, sets, pairs, o.Threads)
 		if err != nil {
@@ -81,12 +81,12 @@ func views(ctx context.Context, s *Sample, pairs, given []pair, templates bool, 
 			features += len(set)
 		}
 		for _, m := range measures {
-			if o.Banded && m != measure.Jaccard || m.ByParts() && (c == cut{text.Words, 1, false} || c.rarity) { // most words of a short text stand in any long one
+			if o.Banded && m != measure.Jaccard || m.ByParts() && (c == cut{text.Words, 1, false} || c.rare) { // most words of a short text stand in any long one
 				continue
 			}
 			all = append(all, view{
-				Recipe: Recipe{Tokens: c.tokens, N: c.n, Measure: m, Rarity: c.rarity}, pairs: similarities(m, sets, pairs, common), given: similarities(m, sets, given, ofGiven),
-				chance:   newChance(own, pairs, m, s.Distinct),
+				Recipe: Recipe{Tokens: c.tokens, N: c.n, Measure: m, Rare: c.rare}, pairs: similarities(m, sets, pairs, common), given: similarities(m, sets, given, ofGiven),
+				chance:   newChance(own, unrelated, m, s.Distinct),
 				features: float64(features) * s.Distinct / float64(max(len(own), 1)), distinct: s.Distinct,
 			})
 		}
@@ -94,10 +94,10 @@ func views(ctx context.Context, s *Sample, pairs, given []pair, templates bool, 
 	return all, third, nil
 }
 
-// setsOf makes the sets of all texts, by weights if there are any.
-func setsOf(ctx context.Context, texts [][]byte, c cut, weights *shingle.Weights, threads int) ([][]uint64, error) {
+// setsOf makes the sets of all texts, of all features.
+func setsOf(ctx context.Context, texts [][]byte, c cut, threads int) ([][]uint64, error) {
 	sets := make([][]uint64, len(texts))
-	o := shingle.Options{N: c.n, Text: text.Options{Tokens: c.tokens}, Weights: weights}
+	o := shingle.Options{N: c.n, Text: text.Options{Tokens: c.tokens}}
 	err := each(ctx, len(sets), threads, func() func(int) {
 		shingles := shingler(o)
 		var scratch []uint64

@@ -40,6 +40,7 @@ type Sample struct {
 	Distinct  float64    // texts of the corpus, each once
 
 	named   []Document // that were wanted by name, beside those above
+	fair    [][]byte   // see fair; all texts if kept is 1
 	scanned float64    // share of the blocks of the corpus whose texts had keys
 	kept    float64    // share of these texts that the sample has
 }
@@ -52,6 +53,7 @@ type Collector struct {
 	seen     map[uint64]struct{}
 	wanted   map[string]bool // names of documents that are taken in any case
 	named    []Document
+	fair     fair
 	most     int // bytes
 	bytes    int
 	dropped  uint64 // the least key that was dropped; 0: none
@@ -67,6 +69,7 @@ func NewCollector(memory int64) *Collector {
 	}
 	return &Collector{
 		most:     most,
+		fair:     fair{most: most / fairShare},
 		shingles: shingler(places.Options(text.Options{})),
 		seen:     map[uint64]struct{}{},
 	}
@@ -97,6 +100,7 @@ func (c *Collector) Add(id, document []byte, place uint64) {
 	if len(c.scratch) == 0 {
 		return
 	}
+	c.fair.add(digest, document)
 	least := uint64(math.MaxUint64)
 	for _, feature := range c.scratch {
 		least = min(least, hashing.Mix(feature))
@@ -136,7 +140,11 @@ func (c *Collector) trim() {
 // Sample returns the sample, if the share scanned of the blocks of a corpus was offered.
 func (c *Collector) Sample(scanned float64) *Sample {
 	c.trim()
+	c.fair.trim()
 	s := &Sample{Documents: c.docs, named: c.named, scanned: scanned, kept: 1}
+	for _, t := range c.fair.texts {
+		s.fair = append(s.fair, t.text)
+	}
 	if c.dropped > 0 {
 		s.kept = float64(c.dropped) / math.MaxUint64
 	}

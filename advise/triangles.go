@@ -53,12 +53,16 @@ func triangles(pairs []pair) {
 
 // coverBetween returns the cover of two documents, 0 if they are no pair.
 func coverBetween(pairs []pair, x, y uint32) float64 {
-	want := pair{a: min(x, y), b: max(x, y)}
-	i, is := slices.BinarySearchFunc(pairs, want, func(p, q pair) int {
-		return cmp.Or(cmp.Compare(p.a, q.a), cmp.Compare(p.b, q.b))
-	})
+	i, is := find(pairs, min(x, y), max(x, y))
 	if !is {
 		return 0
 	}
 	return pairs[i].cover
+}
+
+// find finds two documents among ascending pairs.
+func find(pairs []pair, a, b uint32) (i int, is bool) {
+	return slices.BinarySearchFunc(pairs, pair{a: a, b: b}, func(p, q pair) int {
+		return cmp.Or(cmp.Compare(p.a, q.a), cmp.Compare(p.b, q.b))
+	})
 }

@@ -10,10 +10,9 @@ import (
 	"github.com/alike-dev/alike/text"
 )
 
-// What more than rareMost documents, and more than one in rareShare, have says nothing about copies.
+// What more documents have than shingle.RareMost says nothing about copies.
 const (
-	rareMost   = 32
-	rareShare  = 100
+	voteMost   = 32    // a run of so many documents votes for pairs
 	blocksTell = 6     // a text of fewer blocks shares most of them with others that are made alike: it is doubtful
 	ofMore     = 0.75  // of the larger of both shares of found blocks: a copy may be cut, or have run into another text;
 	ofLess     = 0.375 // a passage that two texts share is a part of both
@@ -37,18 +36,21 @@ type run struct {
 	at, block uint32
 }
 
-// newWitness reads the texts. O(bytes · log bytes).
-func newWitness(ctx context.Context, texts [][]byte, threads int) (*witness, error) {
-	features, own := make([][]uint64, len(texts)), make([]int, len(texts))
-	o := places.Options(text.Options{})
-	err := each(ctx, len(texts), threads, func() func(int) {
-		r := runner{shingles: shingler(o)}
-		return func(i int) { features[i], own[i] = r.read(texts[i]) }
-	})
+// newWitness reads the texts of a sample. O(bytes · log bytes).
+func newWitness(ctx context.Context, s *Sample, threads int) (*witness, error) {
+	texts := s.texts()
+	features, own, err := readRuns(ctx, texts, threads)
 	if err != nil {
 		return nil, err
 	}
-	common := newFilter(commonFeatures(features, max(rareMost, len(texts)/rareShare)))
+	fair, most := s.counted()
+	counted := features[:len(s.Documents)]
+	if fair != nil {
+		if counted, _, err = readRuns(ctx, fair, threads); err != nil {
+			return nil, err
+		}
+	}
+	common := newFilter(commonFeatures(counted, most))
 	w := &witness{
 		runs: make([][]run, len(texts)), blocks: make([][]int, len(texts)), quoted: make([][]run, len(texts)),
 		common: commonShare(features, common),
@@ -63,6 +65,17 @@ func newWitness(ctx context.Context, texts [][]byte, threads int) (*witness, err
 		}
 	})
 	return w, err
+}
+
+// readRuns returns the runs of texts, those of their own words first, of which there are so many.
+func readRuns(ctx context.Context, texts [][]byte, threads int) (features [][]uint64, own []int, err error) {
+	features, own = make([][]uint64, len(texts)), make([]int, len(texts))
+	o := places.Options(text.Options{})
+	err = each(ctx, len(texts), threads, func() func(int) {
+		r := runner{shingles: shingler(o)}
+		return func(i int) { features[i], own[i] = r.read(texts[i]) }
+	})
+	return features, own, err
 }
 
 // commonFeatures returns the features that more than most documents have, ascending, in the form of packed.
@@ -186,7 +199,7 @@ func (w *witness) pairs(documents int) (pairs []pair) {
 		for end < len(entries) && entries[end]>>docBits == entries[i]>>docBits {
 			end++
 		}
-		if end-i <= rareMost {
+		if end-i <= voteMost {
 			for x := i; x < end; x++ {
 				for y := x + 1; y < end; y++ {
 					votes = append(votes, entries[x]&(1<<docBits-1)<<32|entries[y]&(1<<docBits-1))

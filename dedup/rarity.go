@@ -2,6 +2,7 @@ package dedup
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/alike-dev/alike/countmin"
@@ -15,6 +16,9 @@ import (
 // all its pages then counts a sixteenth of what a page alone has. Similarities are those of the weighted sets, and
 // exact as without weights.
 type Rarity struct {
+	// Rare makes rare shingles count alike, and common ones next to nothing: see shingle.RareWeight. So counts what pages
+	// of one of many templates have of their own, and sets are no larger than without weights.
+	Rare bool
 	// Sketch estimates the numbers of documents, by a plain count-min sketch of these options. nil: they are exact.
 	// Then the shingles of several documents must fit in a quarter of Config.Memory.
 	Sketch *countmin.Options
@@ -22,7 +26,10 @@ type Rarity struct {
 
 // String returns the name in lines.
 func (r Rarity) String() string {
-	if r.Sketch == nil {
+	switch {
+	case r.Rare:
+		return "rare"
+	case r.Sketch == nil:
 		return "exact"
 	}
 	return fmt.Sprintf("sketch:%g:%g:%d", r.Sketch.Epsilon, r.Sketch.Delta, r.Sketch.Seed)
@@ -41,6 +48,8 @@ func (c *settings) validateRarity() error {
 		return setting.Errorf("%s %s counts shingles, and %s weighs them: leave one of them out", setting.Measure, c.Measure, setting.IDF)
 	case c.Rarity.Sketch == nil:
 		return nil
+	case c.Rarity.Rare:
+		return errors.New("which shingles are rare is counted, not estimated: leave the sketch out")
 	case c.Rarity.Sketch.Conservative:
 		return fmt.Errorf("a conservative sketch depends on the order of the documents: take a plain one")
 	}
@@ -57,7 +66,8 @@ func weigh(ctx context.Context, j *job, in *inputs) (*job, error) {
 	err := j.account.stage("weigh", in.bytes(), func() (items, bytes int64, err error) {
 		var n read.Counts
 		rarity, n, err = read.Count(ctx, read.CountOptions{
-			Recipe: j.recipe, Corpus: j.Corpus, Sources: in.sources, Layouts: &feed.Layouts{}, Space: j.space, Sketch: j.Rarity.Sketch, Progress: j.Progress,
+			Recipe: j.recipe, Corpus: j.Corpus, Sources: in.sources, Layouts: &feed.Layouts{}, Space: j.space,
+			Rare: j.Rarity.Rare, Sketch: j.Rarity.Sketch, Progress: j.Progress,
 		})
 		return n.Documents, n.Bytes, err
 	})
@@ -67,7 +77,9 @@ func weigh(ctx context.Context, j *job, in *inputs) (*job, error) {
 	j.space.Leave(rarity.Bytes)
 	weighed, s := *j, *j.settings
 	s.Features.Weights = &shingle.Weights{Name: j.Rarity.String(), Of: rarity.Weight}
-	s.limits.text /= shingle.MostWeight
+	if !j.Rarity.Rare {
+		s.limits.text /= shingle.MostWeight
+	}
 	if s.recipe, err = s.newRecipe(); err != nil {
 		return j, err
 	}

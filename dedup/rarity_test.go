@@ -35,7 +35,7 @@ func templated(seed uint64, n int) (docs []testDoc) {
 }
 
 // weighedPairs returns the lines of all pairs by the weighted Jaccard similarity, one pair after the other.
-func weighedPairs(t *testing.T, docs []testDoc, threshold float64) (lines []string) {
+func weighedPairs(t *testing.T, docs []testDoc, threshold float64, rare bool) (lines []string) {
 	s, err := shingle.New(shingle.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -52,6 +52,9 @@ func weighedPairs(t *testing.T, docs []testDoc, threshold float64) (lines []stri
 	}
 	n := float64(len(docs))
 	weight := func(f uint64) uint64 {
+		if rare {
+			return uint64(shingle.RareWeight(f, uint64(df[f]), shingle.RareMost(uint64(len(docs)))))
+		}
 		return uint64(max(1, math.Round(16*math.Log(n/float64(df[f]))/math.Log(n))))
 	}
 	limit, err := measure.NewThreshold(measure.Jaccard, threshold)
@@ -80,31 +83,37 @@ func weighedPairs(t *testing.T, docs []testDoc, threshold float64) (lines []stri
 
 func TestPairsByRarityAreThoseOfBruteForce(t *testing.T) {
 	for _, threshold := range []float64{0.3, 0.8} {
-		docs := templated(uint64(threshold*10), 150)
-		path := filepath.Join(t.TempDir(), "docs.jsonl")
-		writeJSONL(t, path, docs)
-		want := weighedPairs(t, docs, threshold)
-		for name, c := range map[string]Config{
-			"in memory": {Threads: 3},
-			"on disk":   {Threads: 2, limits: limits{memory: 1 << 20}},
-			"in blocks": {Threads: 1, limits: limits{text: 64}},
-		} {
-			c.Inputs, c.Signatures = []string{path}, OfShingles{Rarity: &Rarity{}}
-			c.Decide = Similarity{Threshold: threshold, Candidates: Exact{}}
-			if got, _ := pairLines(t, c); !slices.Equal(got, want) {
-				t.Errorf("threshold %v, %s: %d pairs, want %d", threshold, name, len(got), len(want))
-			}
+		for _, rare := range []bool{false, true} {
+			testPairsByRarity(t, threshold, rare)
 		}
-		c := Config{Inputs: []string{path}, Signatures: OfShingles{Rarity: &Rarity{}}, Decide: Similarity{Threshold: threshold, Candidates: LSH{}}}
-		banded, _ := pairLines(t, c)
-		for _, line := range banded {
-			if !slices.Contains(want, line) {
-				t.Errorf("by bands %s, which is not among all pairs", line)
-			}
+	}
+}
+
+func testPairsByRarity(t *testing.T, threshold float64, rare bool) {
+	docs := templated(uint64(threshold*10), 150)
+	path := filepath.Join(t.TempDir(), "docs.jsonl")
+	writeJSONL(t, path, docs)
+	want := weighedPairs(t, docs, threshold, rare)
+	for name, c := range map[string]Config{
+		"in memory": {Threads: 3},
+		"on disk":   {Threads: 2, limits: limits{memory: 1 << 20}},
+		"in blocks": {Threads: 1, limits: limits{text: 64}},
+	} {
+		c.Inputs, c.Signatures = []string{path}, OfShingles{Rarity: &Rarity{Rare: rare}}
+		c.Decide = Similarity{Threshold: threshold, Candidates: Exact{}}
+		if got, _ := pairLines(t, c); !slices.Equal(got, want) {
+			t.Errorf("threshold %v, rare %v, %s: %d pairs, want %d", threshold, rare, name, len(got), len(want))
 		}
-		if len(banded) < len(want)*9/10 {
-			t.Errorf("by bands %d pairs of %d", len(banded), len(want))
+	}
+	c := Config{Inputs: []string{path}, Signatures: OfShingles{Rarity: &Rarity{Rare: rare}}, Decide: Similarity{Threshold: threshold, Candidates: LSH{}}}
+	banded, _ := pairLines(t, c)
+	for _, line := range banded {
+		if !slices.Contains(want, line) {
+			t.Errorf("by bands %s, which is not among all pairs", line)
 		}
+	}
+	if len(banded) < len(want)*9/10 {
+		t.Errorf("by bands %d pairs of %d", len(banded), len(want))
 	}
 }
 
@@ -125,7 +134,7 @@ func TestATemplateAloneRemovesNothing(t *testing.T) {
 	}
 	for _, sketch := range []*countmin.Options{nil, {Epsilon: 1e-4}} {
 		out := filepath.Join(t.TempDir(), "out")
-		summary, err := Run(t.Context(), Config{Inputs: []string{path}, Output: out, Signatures: OfShingles{Rarity: &Rarity{sketch}}})
+		summary, err := Run(t.Context(), Config{Inputs: []string{path}, Output: out, Signatures: OfShingles{Rarity: &Rarity{Sketch: sketch}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +150,7 @@ func TestEstimatedWeightsAreTheSameForAnyThreads(t *testing.T) {
 	var want []string
 	for _, threads := range []int{1, 2, 7} {
 		c := Config{
-			Inputs: []string{path}, Threads: threads, Signatures: OfShingles{Rarity: &Rarity{&countmin.Options{Epsilon: 0.01}}},
+			Inputs: []string{path}, Threads: threads, Signatures: OfShingles{Rarity: &Rarity{Sketch: &countmin.Options{Epsilon: 0.01}}},
 			Decide: Similarity{Threshold: 0.3},
 		}
 		c.Corpus.BlockSize = 4 << 10
@@ -160,8 +169,8 @@ func TestRarityIsRefusedWhereItSaysNothing(t *testing.T) {
 	for want, c := range map[string]Config{
 		"fingerprints decide": {Decide: Distance(3), Signatures: OfShingles{Scheme: recipe.SimHash(simhash.Default()), Rarity: &Rarity{}}},
 		"counts shingles":     {Decide: Similarity{Measure: measure.Overlap, Threshold: 3}, Signatures: ofRarity},
-		"conservative":        {Signatures: OfShingles{Rarity: &Rarity{&countmin.Options{Conservative: true}}}},
-		"epsilon":             {Signatures: OfShingles{Rarity: &Rarity{&countmin.Options{Epsilon: 7}}}},
+		"conservative":        {Signatures: OfShingles{Rarity: &Rarity{Sketch: &countmin.Options{Conservative: true}}}},
+		"epsilon":             {Signatures: OfShingles{Rarity: &Rarity{Sketch: &countmin.Options{Epsilon: 7}}}},
 	} {
 		c.Inputs = []string{"in"}
 		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), want) {

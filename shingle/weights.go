@@ -9,7 +9,7 @@ import (
 // MostWeight is the weight of the rarest features.
 const MostWeight = 16
 
-// Weights make features count by their weight, a whole number from 1 to MostWeight: a feature of weight w stands in
+// Weights make features count by their weight, a whole number from 0 to MostWeight: a feature of weight w stands in
 // the set w times, as w features of which the first is the feature itself. So the Jaccard similarity of two sets is
 // the weighted one, Σ of the weights of common features over Σ of all of both, and whatever holds of sets holds.
 //
@@ -22,8 +22,12 @@ type Weights struct {
 // append appends the copies of features.
 func (w *Weights) append(dst, features []uint64) []uint64 {
 	for _, f := range features {
+		weight := uint64(w.Of(f))
+		if weight == 0 {
+			continue
+		}
 		dst = append(dst, f)
-		for i := uint64(w.Of(f)); i > 1; i-- {
+		for i := weight; i > 1; i-- {
 			dst = append(dst, hashing.Mix(f+i*hashing.Key1))
 		}
 	}
@@ -63,4 +67,23 @@ func (r *Rarities) Weight(df uint64) uint8 {
 		w++
 	}
 	return w
+}
+
+// What more documents than rareLeast, and more than one in rareShare, have is common.
+const (
+	rareLeast  = 32
+	rareShare  = 100
+	commonKept = 32
+)
+
+// RareMost returns how many documents, of a number of them, have a rare feature at most.
+func RareMost(documents uint64) uint64 { return max(rareLeast, documents/rareShare) }
+
+// RareWeight returns the weight of a feature of df documents where only rare ones count, of up to so many: they weigh 1,
+// and common ones nothing, but for one in commonKept, by its hash: a text in which nothing is rare is still like its copies.
+func RareWeight(feature, df, most uint64) uint8 {
+	if df > most && hashing.Mix(feature)%commonKept != 0 {
+		return 0
+	}
+	return 1
 }

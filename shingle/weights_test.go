@@ -29,7 +29,7 @@ func TestWeightsAreRoundedLogarithms(t *testing.T) {
 }
 
 func TestAFeatureStandsInTheSetAsOftenAsItWeighs(t *testing.T) {
-	weights := &Weights{Name: "some", Of: func(feature uint64) uint8 { return uint8(feature%MostWeight) + 1 }}
+	weights := &Weights{Name: "some", Of: func(feature uint64) uint8 { return uint8(feature % (MostWeight + 1)) }}
 	plain, err := New(Options{N: 2})
 	if err != nil {
 		t.Fatal(err)
@@ -49,8 +49,8 @@ func TestAFeatureStandsInTheSetAsOftenAsItWeighs(t *testing.T) {
 		t.Errorf("%d features, want the sum of all weights, %d", len(got), want)
 	}
 	for _, f := range set {
-		if !slices.Contains(got, f) {
-			t.Errorf("feature %x is not among its copies", f)
+		if slices.Contains(got, f) != (weights.Of(f) > 0) {
+			t.Errorf("feature %x of weight %d: is it among its copies?", f, weights.Of(f))
 		}
 	}
 	if line := (Options{N: 2, Weights: weights}).String(); line != "text/v2 nfkc fold words n=2 idf=some unicode="+line[len(line)-len("15.0.0"):] {
@@ -61,5 +61,23 @@ func TestAFeatureStandsInTheSetAsOftenAsItWeighs(t *testing.T) {
 	}
 	if err := (Options{Hash: FNV1a32, Weights: weights}).Validate(); err == nil {
 		t.Error("weights of sets hashed for another program were accepted")
+	}
+}
+
+func TestCommonFeaturesCountNextToNothing(t *testing.T) {
+	for documents, want := range map[uint64]uint64{0: 32, 1: 32, 3299: 32, 3300: 33, 1_000_000: 10_000} {
+		if most := RareMost(documents); most != want {
+			t.Errorf("%d documents: rare up to %d, want %d", documents, most, want)
+		}
+	}
+	kept := 0
+	for feature := range uint64(32_000) {
+		if RareWeight(feature, 32, 32) != 1 {
+			t.Fatalf("feature %d of 32 documents is not rare", feature)
+		}
+		kept += int(RareWeight(feature, 33, 32))
+	}
+	if kept < 800 || kept > 1200 {
+		t.Errorf("%d of 32000 common features count, want about one in 32", kept)
 	}
 }

@@ -94,8 +94,8 @@ func (f *autoRecipe) apply(cmd *cobra.Command, c *alike.Config, threads int) err
 	}
 	shingles.Options.Text.Tokens, shingles.Options.N = a.Chosen.Tokens, a.Chosen.N
 	decide.Measure, decide.Threshold, decide.ThirdTexts = a.Chosen.Measure, a.Chosen.Threshold, a.Chosen.ThirdTexts
-	if a.Chosen.Rarity {
-		shingles.Rarity = &dedup.Rarity{}
+	if a.Chosen.Rare {
+		shingles.Rarity = &dedup.Rarity{Rare: true}
 	}
 	c.Signatures, c.Decide = shingles, decide
 	f.told = fmt.Sprintf("recipe by a sample of %s: %s (%s)", count(int64(a.Documents), "text"), flagsOf(a.Chosen), a.Reason)

@@ -35,6 +35,8 @@ func (f *recordFlags) addSettings(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.records, "records", false, "INPUT is a table: its columns decide which records belong together")
 	flags.StringArrayVar(&f.join.fields, "field", nil, "with --records, which it implies: `column` to compare, NAME or NAME:WEIGHT:TOKENS; repeatable (default: all)")
 	f.join.weigh.addIDF(flags)
+	f.join.weigh.idf.allowed = append(f.join.weigh.idf.allowed, idfRare)
+	flags.Lookup("idf").Usage += ", or rare (of texts: what more than 32, and one in a hundred, have counts next to nothing)"
 	flags.StringVar(&f.join.config, "config", "", "with --records: read choices from this JSON `file`, in place of the defaults; flags override it")
 }
 
@@ -61,6 +63,9 @@ func sayDefaults(flags *pflag.FlagSet) {
 	sayDefault(flags, "idf", "none; of records exact")
 }
 
+// idfRare makes only rare shingles of texts count.
+const idfRare = "rare"
+
 // weigh sets the weights of shingles by their rarity, if they are asked for.
 func (f *recordFlags) weigh(flags *pflag.FlagSet, c *alike.Config) error {
 	w := &f.join.weigh
@@ -75,7 +80,7 @@ func (f *recordFlags) weigh(flags *pflag.FlagSet, c *alike.Config) error {
 	if !ok {
 		return usagef("--idf weighs shingles, and signatures here are made of texts: leave one of them out")
 	}
-	shingles.Rarity = &dedup.Rarity{}
+	shingles.Rarity = &dedup.Rarity{Rare: w.idf.value == idfRare}
 	if sketched {
 		shingles.Rarity.Sketch = &countmin.Options{Epsilon: w.epsilon, Delta: w.delta}
 	}

@@ -82,7 +82,7 @@ func TestPagesOfOneTemplateStay(t *testing.T) {
 	if err := os.WriteFile("in.jsonl", []byte(lines.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for flags, kept := range map[string]int{"": 1, "--recipe auto": pages, "--idf exact": pages} {
+	for flags, kept := range map[string]int{"": 1, "--recipe auto": pages, "--idf rare": pages} {
 		line := strings.Fields("dedup in.jsonl -o out --ids-only --json " + flags)
 		out, told, err := runTold(line)
 		if err != nil {
@@ -92,7 +92,7 @@ func TestPagesOfOneTemplateStay(t *testing.T) {
 		if err := json.Unmarshal([]byte(out), &summary); err != nil || summary.Kept != kept {
 			t.Errorf("%q keeps %d, want %d: %v", flags, summary.Kept, kept, err)
 		}
-		if strings.Contains(flags, "auto") && !strings.Contains(told, " --threshold 0.8 --idf exact (") {
+		if strings.Contains(flags, "auto") && !strings.Contains(told, " --threshold 0.8 --idf rare (") {
 			t.Errorf("it says %s", told)
 		}
 		if err := os.RemoveAll("out"); err != nil {

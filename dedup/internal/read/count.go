@@ -28,6 +28,7 @@ type CountOptions struct {
 	Sources  []corpus.Source
 	Layouts  *feed.Layouts
 	Space    *scratch.Space
+	Rare     bool              // only rare features count
 	Sketch   *countmin.Options // nil: the counts are exact
 	Progress meter.Progress
 }
@@ -157,11 +158,16 @@ func (c *counting) exact(ctx context.Context, failed error) (rarity Rarity, err 
 		return rarity, err
 	}
 	defer func() { err = errors.Join(err, c.Space.Release(sorted)) }()
-	t := &frequent{}
+	t := &frequent{others: shingle.MostWeight}
 	weights := shingle.NewRarities(uint64(c.documents.Load()))
+	weight := func(_, df uint64) uint8 { return weights.Weight(df) }
+	if c.Rare {
+		most := shingle.RareMost(uint64(c.documents.Load()))
+		t.others, weight = 1, func(feature, df uint64) uint8 { return shingle.RareWeight(feature, df, most) }
+	}
 	limit := c.Space.Share(4)
 	err = sorted.Visit(func(e extsort.Entry) error {
-		if w := weights.Weight(e.Value); w < shingle.MostWeight {
+		if w := weight(e.Key, e.Value); w < t.others {
 			t.features, t.weights = append(t.features, e.Key), append(t.weights, w)
 			if limit > 0 && t.bytes() > limit {
 				return tooFrequent
@@ -180,6 +186,7 @@ var tooFrequent = fault.Because(fault.ErrUsage, "the shingles that several docum
 // frequent are the features that several documents have, with their weights: features are hashes, so their top bits
 // lead near to their place.
 type frequent struct {
+	others   uint8    // weight of all other features
 	features []uint64 // ascending
 	weights  []uint8
 	starts   []int // of the features with the same top bits
@@ -210,5 +217,5 @@ func (t *frequent) weight(feature uint64) uint8 {
 			return t.weights[i]
 		}
 	}
-	return shingle.MostWeight
+	return t.others
 }
