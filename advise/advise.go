@@ -229,7 +229,7 @@ func (a *Advice) decide(w weights, o Options) {
 	a.Copies, a.Doubtful = w.copies, w.doubtful
 	if a.Examples == 0 {
 		if w.copies < copiesLeast {
-			a.Reason = fmt.Sprintf("the default, as only %d pairs of the sample are surely copies, fewer than %d: too few to choose by", w.copies, copiesLeast)
+			a.Reason = fmt.Sprintf("the default, as of the pairs of the sample only %d are surely copies, fewer than %d: too few to choose by", w.copies, copiesLeast)
 			if a.Filled > 0 {
 				a.Reason += fmt.Sprintf(" (%d more look like texts of one template, with other names and numbers)", a.Filled)
 			}

@@ -13,16 +13,17 @@ import (
 // What more documents have than shingle.RareMost says nothing about copies.
 const (
 	voteMost   = 32    // a run of so many documents votes for pairs
-	blocksTell = 6     // a text of fewer blocks shares most of them with others that are made alike: it is doubtful
 	ofMore     = 0.75  // of the larger of both shares of found blocks: a copy may be cut, or have run into another text;
 	ofLess     = 0.375 // a passage that two texts share is a part of both
-	voteThin   = 4     // one run in so many votes for a pair,
+	voteThin   = 4     // one run in so many, of a text with few blocks each, votes for a pair,
 	votesLeast = 6     // and a pair with so many votes is looked at, if there is one
 	voteBlocks = 3     // for so many tenths of the blocks of the shorter text
 )
 
 // witness holds the rare runs of every document.
 type witness struct {
+	texts  [][]byte
+	filled []bool  // by document: less than half of its runs are rare
 	runs   [][]run // by document, ascending by feature
 	blocks [][]int // by document: how many rare runs each block has
 	quoted [][]run // by document, likewise: those of quotations, which stand in no block; they make pairs, and no cover
@@ -52,6 +53,7 @@ func newWitness(ctx context.Context, s *Sample, threads int) (*witness, error) {
 	}
 	common := newFilter(commonFeatures(counted, most))
 	w := &witness{
+		texts: texts, filled: make([]bool, len(texts)),
 		runs: make([][]run, len(texts)), blocks: make([][]int, len(texts)), quoted: make([][]run, len(texts)),
 		common: commonShare(features, common),
 	}
@@ -62,6 +64,7 @@ func newWitness(ctx context.Context, s *Sample, threads int) (*witness, error) {
 			w.quoted[i], scratch = rareRuns(features[i][own[i]:], common, scratch)
 			features[i] = nil
 			w.block(i, own[i])
+			w.filled[i] = 2*len(w.runs[i]) < own[i]
 		}
 	})
 	return w, err
@@ -183,9 +186,13 @@ type pair struct {
 func (w *witness) pairs(documents int) (pairs []pair) {
 	var entries []uint64
 	for doc := range documents {
+		thin := uint64(voteThin)
+		if len(w.blocks[doc]) < blocksTell {
+			thin = 1
+		}
 		for _, runs := range [][]run{w.runs[doc], w.quoted[doc]} {
 			for i, r := range runs {
-				if hashing.Mix(r.feature)%voteThin == 0 && (i == 0 || runs[i-1].feature != r.feature) {
+				if hashing.Mix(r.feature)%thin == 0 && (i == 0 || runs[i-1].feature != r.feature) {
 					entries = append(entries, r.feature<<docBits|uint64(doc))
 				}
 			}
@@ -226,6 +233,7 @@ func (w *witness) pairs(documents int) (pairs []pair) {
 // look sets the cover of each pair.
 func (w *witness) look(ctx context.Context, pairs []pair, threads int) error {
 	return each(ctx, len(pairs), threads, func() func(int) {
+		whole := newEdits(text.Options{})
 		var a, b []places.Hits
 		var shares []float64
 		return func(i int) {
@@ -236,7 +244,10 @@ func (w *witness) look(ctx context.Context, pairs []pair, threads int) error {
 			p.stands = max(places.Covered(a, w.blocks[p.a], false, &shares), places.Covered(b, w.blocks[p.b], false, &shares)) >= places.Stands
 			p.cover = min(ofMore*max(ofA, ofB)+ofLess*min(ofA, ofB), 1)
 			if min(len(a), len(b)) < blocksTell {
-				p.cover = min(p.cover, doubt)
+				p.cover = whole.cover(w.texts[p.a], w.texts[p.b])
+				if w.filled[p.a] || w.filled[p.b] { // the same may be a template
+					p.cover = min(p.cover, doubt)
+				}
 			}
 		}
 	})

@@ -1,0 +1,95 @@
+package advise
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/alike-dev/alike/text"
+)
+
+// slowDistance is the distance by its definition.
+func slowDistance(a, b []uint64) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i, x := range a {
+		before := row[0]
+		row[0] = i + 1
+		for j, y := range b {
+			changed := before
+			if x != y {
+				changed++
+			}
+			before = row[j+1]
+			row[j+1] = min(changed, row[j]+1, before+1)
+		}
+	}
+	return row[len(b)]
+}
+
+func TestDistanceIsThatOfItsDefinition(t *testing.T) {
+	e := newEdits(text.Options{})
+	rapid.Check(t, func(t *rapid.T) {
+		letters := rapid.Uint64Range(0, rapid.Uint64Range(1, 30).Draw(t, "letters"))
+		a := rapid.SliceOfN(letters, 1, 200).Draw(t, "a")
+		b := rapid.SliceOfN(letters, 0, 200).Draw(t, "b")
+		if rapid.Bool().Draw(t, "copy") {
+			b = append(append(b[:min(len(b), 5)], a...), b[min(len(b), 5):]...)
+		}
+		if got, want := e.distance(a, b), slowDistance(a, b); got != want {
+			t.Fatalf("%d, want %d", got, want)
+		}
+	})
+}
+
+// TestShortTextsAreCompared: of titles with errors and additions the copies are found, though none has six blocks. Titles
+// of one template that differ in a name are none.
+func TestShortTextsAreCompared(t *testing.T) {
+	w := newWriter(11)
+	var texts []string
+	var article []int
+	for i := range 300 {
+		title := w.text(9 + w.random.IntN(8))
+		texts, article = append(texts, title), append(article, i)
+		for range w.random.IntN(3) {
+			copied := w.typed(title, 0.05)
+			if w.random.IntN(2) == 0 {
+				copied = "seen: " + copied + " #" + w.text(1)
+			}
+			texts, article = append(texts, copied), append(article, i)
+		}
+	}
+	a := adviceOf(t, texts, 2)
+	pairs, right, all := found(t, texts, article, a.Chosen)
+	if !a.Told || float64(right) < 0.95*float64(all) || float64(right) < 0.98*float64(pairs) {
+		t.Errorf("%s finds %d of %d, and %d others: %s", a.Chosen, right, all, pairs-right, a.Reason)
+	}
+	var templates []string
+	for range 4 {
+		before, after := w.text(6), w.text(6)
+		for range 80 {
+			templates = append(templates, before+" "+w.text(2)+" "+after)
+		}
+	}
+	if a := adviceOf(t, templates, 2); a.Told || a.Chosen.Measure != Default.Measure || a.Chosen.Threshold != Default.Threshold {
+		t.Errorf("titles of a template: %s: %s", a.Chosen, a.Reason)
+	}
+}
+
+// TestAnswersToOneLetterAreCompared by their own words alone.
+func TestAnswersToOneLetterAreCompared(t *testing.T) {
+	w := newWriter(12)
+	e, letter := newEdits(text.Options{}), quotedLines(w.text(12))
+	first, second := letter+w.text(14), letter+w.text(14)
+	if same := e.same([]byte(first), []byte(second)); same > 0.5 {
+		t.Errorf("%v of two answers are the same", same)
+	}
+	if same := e.same([]byte(first), []byte(first+" x")); same < 0.9 {
+		t.Errorf("%v of an answer is the same", same)
+	}
+	if same := e.same([]byte("a title"), []byte(w.text(100))); same != 0 {
+		t.Errorf("%v of a long text is a title", same)
+	}
+}
