@@ -220,7 +220,7 @@ func (c *Config) complement(o *judge.Options, f *find.Finder, r *Result) (err er
 // input returns what records are compared by.
 func input(c *Config, f *find.Finder, compared []Column) *compare.Input {
 	in := &compare.Input{
-		Left: f.Left, Right: f.Right, Numbering: &f.Numbering, Rest: f.Sieved.RestOf(), Scale: c.scale(), Weigh: c.weigh,
+		Left: f.Left, Right: f.Right, Numbering: &f.Numbering, Rest: f.Sieved.RestOf(), Kinds: f.Kinds, Scale: c.scale(), Weigh: c.weigh,
 		Threads: c.Threads, Room: math.MaxInt64,
 	}
 	for _, column := range compared {

@@ -7,9 +7,11 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/alike-dev/alike/linkage/internal/compare"
 	"github.com/alike-dev/alike/linkage/internal/learn"
 )
 
@@ -182,8 +184,8 @@ func TestAModelIsReadAsItWasWrittenAndNothingElseIs(t *testing.T) {
 		t.Errorf("%s is read as %s", data, again)
 	}
 	for name, change := range map[string][2]string{
-		"a later version":       {`"alike_model":2`, `"alike_model":3`},
-		"no version":            {`"alike_model":2`, `"other":1`},
+		"a later version":       {`"alike_model":3`, `"alike_model":4`},
+		"no version":            {`"alike_model":3`, `"other":1`},
 		"a field less":          {`{"left":"name","right":"name","weight":1,"tokens":"text"},`, ``},
 		"another feature":       {`"constant"`, `"constants"`},
 		"a threshold over one":  {`"threshold":0.`, `"threshold":7.`},
@@ -209,10 +211,41 @@ func TestAModelIsReadAsItWasWrittenAndNothingElseIs(t *testing.T) {
 }
 
 func FuzzReadModel(f *testing.F) {
-	f.Add([]byte(`{"alike_model":2,"fields":[{"left":"a"}],"base":{"share":[1],"evidence":[[],[]]}}`))
+	f.Add([]byte(`{"alike_model":3,"fields":[{"left":"a"}],"base":{"share":[1],"evidence":[[],[]]}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if m, err := ReadModel(data); err == nil && m.base().Width != len(m.Fields)+1 {
 			t.Errorf("%s is read", data)
 		}
 	})
+}
+
+// TestAModelOfAnEarlierProgramIsRead reads one without levels of exchanged words, which tell by it what the levels do that they stand
+// for.
+func TestAModelOfAnEarlierProgramIsRead(t *testing.T) {
+	path, matches := twins(t, 60)
+	l, err := NewLearner(t.Context(), Config{Left: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := l.Fit(Labels{Pairs: matches, Complete: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Version = 2
+	for f, evidence := range m.Base.Evidence {
+		m.Base.Evidence[f] = evidence[:49]
+	}
+	data, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := ReadModel(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for f, evidence := range read.Base.Evidence {
+		if want := compare.WithExchanged(m.Base.Evidence[f]); len(evidence) != compare.Levels || !slices.Equal(evidence, want) {
+			t.Errorf("column %d has evidence %v, want %v", f, evidence, want)
+		}
+	}
 }

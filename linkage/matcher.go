@@ -101,7 +101,7 @@ func OpenMatcher(ctx context.Context, c MatchConfig) (*Matcher, error) {
 		return nil, err
 	}
 	m.input = compare.Input{
-		Left: m.table, Numbering: &m.numbering, Scale: settings.scale(), Weigh: settings.weigh, Threads: settings.Threads, Room: math.MaxInt64,
+		Left: m.table, Numbering: &m.numbering, Kinds: m.kinds, Scale: settings.scale(), Weigh: settings.weigh, Threads: settings.Threads, Room: math.MaxInt64,
 		OneKind: c.Model.OneTable,
 	}
 	for _, f := range c.Model.Fields {

@@ -30,8 +30,8 @@ type Model struct {
 	Weights   []Weight `json:"weights"` // log odds of a match are the sum of weights times features
 }
 
-// modelVersion is 2 since a level says how close two values are in the table's own order.
-const modelVersion = 2
+// modelVersion is 3 since texts in which words stand in each other's place have levels of their own. Models of version 2 are read.
+const modelVersion = 3
 
 // Weight is the weight of a feature of a pair: Feature and Weight.
 type Weight = learn.Weight
@@ -73,6 +73,12 @@ func ReadModel(data []byte) (*Model, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	if err := d.Decode(m); err != nil {
 		return nil, fmt.Errorf("no model: %w", err)
+	}
+	if m.Version == 2 {
+		m.Version = modelVersion
+		for f, evidence := range m.Base.Evidence {
+			m.Base.Evidence[f] = compare.WithExchanged(evidence)
+		}
 	}
 	return m, m.check()
 }

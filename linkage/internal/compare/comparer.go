@@ -39,6 +39,9 @@ func NewComparer(ctx context.Context, in *Input) (*Comparer, error) {
 		}); err != nil {
 			return nil, err
 		}
+		if in.Kinds[f].OfWords() {
+			col.useWords(in.Numbering, df)
+		}
 		c.Columns = append(c.Columns, col)
 	}
 	return c, nil

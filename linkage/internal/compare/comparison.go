@@ -3,6 +3,7 @@ package compare
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	"github.com/alike-dev/alike/linkage/internal/closeness"
 )
@@ -11,16 +12,22 @@ import (
 // the similarity from 0 on, and equal for the same tokens in any order. Equal values of a column have, by their
 // rarity, levels from equal to equal+mostRarity. Numbers and dates of hardly any common tokens that are near each other
 // have levels of their own, from firstClose on: by the step of closeness where the right value is the larger one, then by
-// that where it is the smaller one. So what is later, or more, in one table is learned as such.
+// that where it is the smaller one. So what is later, or more, in one table is learned as such. Texts of which either has a
+// common word in place of one of the other, see column.exchanged, have levels of their own too, from firstExchanged on: tenths
+// of the similarity from that of leastExchanged on.
 type Level = uint8
 
 const (
-	Missing    Level = 0
-	Equal      Level = 11
-	mostRarity       = 15
-	firstClose       = Equal + mostRarity + 1
-	Levels           = int(firstClose) + 2*closeness.Steps
+	Missing        Level = 0
+	Equal          Level = 11
+	mostRarity           = 15
+	firstClose           = Equal + mostRarity + 1
+	firstExchanged       = firstClose + 2*closeness.Steps
+	Levels               = int(firstExchanged + Equal - leastExchanged)
 
+	// leastExchanged is the least level of texts in whose words it matters what stands in place of what: others have too little
+	// in common.
+	leastExchanged Level = 4
 	// Near is the least level of values with half of their tokens in common.
 	Near Level = 6
 )
@@ -29,11 +36,36 @@ const (
 func IsEqual(l Level) bool { return l >= Equal && l < firstClose }
 
 // IsClose tells whether the level is one of different values of which at most a share ½^(step+1) of random pairs are as near.
-func IsClose(l Level, step int) bool { return l >= firstClose && stepOf(l) >= step }
+func IsClose(l Level, step int) bool {
+	return l >= firstClose && l < firstExchanged && stepOf(l) >= step
+}
+
+// Agrees tells whether the level is one of values with half of their tokens in common, or of values that are near each other.
+func Agrees(l Level) bool { return unexchanged(l) >= Near }
+
+// exchanged returns the level of two texts that have so much in common, and words in each other's place.
+func exchanged(l Level) Level { return firstExchanged + l - leastExchanged }
+
+// unexchanged returns the level that values would have if no words stood in each other's place.
+func unexchanged(l Level) Level {
+	if l < firstExchanged {
+		return l
+	}
+	return l - firstExchanged + leastExchanged
+}
+
+// WithExchanged returns the evidence of all levels of a column, from that by a program without those from firstExchanged on: they
+// tell what the levels do that they stand for.
+func WithExchanged(evidence []float64) []float64 {
+	if len(evidence) != int(firstExchanged) {
+		return evidence
+	}
+	return append(slices.Clone(evidence), evidence[leastExchanged:Equal]...)
+}
 
 // BeginsOrder tells whether a level is the least of those that stand for more and more similarity.
 func BeginsOrder(l Level) bool {
-	return l == 1 || l == firstClose || l == firstClose+closeness.Steps
+	return l == 1 || l == firstClose || l == firstClose+closeness.Steps || l == firstExchanged
 }
 
 // stepOf returns the step of closeness of a level from firstClose on.
@@ -41,7 +73,7 @@ func stepOf(l Level) int { return int(l-firstClose)%closeness.Steps + 1 }
 
 // Alike returns the similarity, from 0 to 1, that a level stands for.
 func Alike(l Level) float64 {
-	switch {
+	switch l = unexchanged(l); {
 	case l == Missing:
 		return 0
 	case l < firstClose:
@@ -55,7 +87,7 @@ func Told(l Level) float64 {
 	switch {
 	case IsEqual(l):
 		return float64(l - Equal)
-	case l >= firstClose:
+	case IsClose(l, 1):
 		return -math.Log(closeness.Share(stepOf(l)))
 	}
 	return 0

@@ -24,7 +24,7 @@ func TestFewerPairsOfLongTextsAreRead(t *testing.T) {
 		table.Add(chunk)
 		numbering.Finish()
 		c, err := NewComparer(t.Context(), &Input{
-			Left: table, Numbering: &numbering, Columns: []float64{1}, Threads: 1, Scale: weighing.Scale{Measure: measure.Cosine},
+			Left: table, Numbering: &numbering, Kinds: []record.Kind{record.Words}, Columns: []float64{1}, Threads: 1, Scale: weighing.Scale{Measure: measure.Cosine},
 			Weigh: func(df []uint32, n int) (record.Weights, error) { return record.IDF(df, n), nil },
 		})
 		if err != nil {

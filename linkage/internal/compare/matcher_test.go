@@ -31,7 +31,7 @@ func TestOneLookAtTheTokensTellsWhatMergesDo(t *testing.T) {
 	table.Add(chunk)
 	numbering.Finish()
 	in := &Input{
-		Left: table, Numbering: &numbering, Columns: slices.Repeat([]float64{1}, columns), Threads: 1,
+		Left: table, Numbering: &numbering, Kinds: kinds, Columns: slices.Repeat([]float64{1}, columns), Threads: 1,
 		Scale: weighing.Scale{Measure: measure.Cosine},
 		Weigh: func(df []uint32, n int) (record.Weights, error) { return record.IDF(df, n), nil },
 	}

@@ -84,5 +84,5 @@ func (c *column) agreeing(a, b uint32) bool {
 
 // HasClose tells whether the evidence of the levels of a column has any of closeness.
 func HasClose(evidence []float64) bool {
-	return slices.ContainsFunc(evidence[firstClose:], func(x float64) bool { return x != 0 })
+	return slices.ContainsFunc(evidence[firstClose:firstExchanged], func(x float64) bool { return x != 0 })
 }

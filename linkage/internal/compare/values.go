@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/weighing"
 	"github.com/alike-dev/alike/linkage/internal/closeness"
 	"github.com/alike-dev/alike/record"
@@ -16,11 +17,12 @@ type column struct {
 	rarity  []Level  // of each value: the rarity of two equal values
 	values  int      // number of rows that have a value
 	scale   weighing.Scale
-	near    *closeness.Scale // nil: values have no distances
-	at      []float64        // coordinate of each value
-	shift   float64          // by which coordinates of right values exceed those of the left ones that belong to them
-	sided   bool             // it matters whether the right value is the larger one, since there are two tables
-	begins  bool             // it matters how texts begin
+	near    *closeness.Scale   // nil: values have no distances
+	at      []float64          // coordinate of each value
+	shift   float64            // by which coordinates of right values exceed those of the left ones that belong to them
+	sided   bool               // it matters whether the right value is the larger one, since there are two tables
+	begins  bool               // it matters how texts begin
+	words   bitset.Set[uint32] // the common words of texts, see useWords; nil: the column has none
 }
 
 // weigh sets the data about a value from the weights of all tokens in the column.
@@ -90,6 +92,9 @@ func (c *column) level(a, b uint32, common uint64) Level {
 	l := LevelOf(c.shared(a, b, common))
 	if l == Equal || c.Same(a, b) {
 		return Equal + c.rarityOf(a, b)
+	}
+	if l >= leastExchanged && c.exchanged(a, b) {
+		return exchanged(l)
 	}
 	return c.closer(a, b, l)
 }

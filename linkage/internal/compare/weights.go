@@ -13,8 +13,9 @@ import (
 type Input struct {
 	Left, Right *record.Table // Right is nil for one table
 	Numbering   *record.Numbering
-	Rest        *Rest // of rows that are not held; nil: all are
-	OneKind     bool  // what is larger or later in the right table says nothing, as if there were one table
+	Rest        *Rest         // of rows that are not held; nil: all are
+	Kinds       []record.Kind // of the columns
+	OneKind     bool          // what is larger or later in the right table says nothing, as if there were one table
 
 	Columns []float64 // weight of each column, relative to the others
 	Scale   weighing.Scale

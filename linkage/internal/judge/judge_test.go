@@ -37,7 +37,7 @@ func twice(t *testing.T, people, twice int, tell func(string)) *Examiner {
 		WordsFrom: math.MaxInt, Memory: memory.New(t.TempDir(), 0, 1), Steps: &steps.Keeper{},
 	}
 	in := &compare.Input{
-		Left: tables.Left, Numbering: &tables.Numbering, Scale: weighing.Scale{Measure: measure.Cosine}, Columns: []float64{1, 1, 1},
+		Left: tables.Left, Numbering: &tables.Numbering, Kinds: tables.Kinds, Scale: weighing.Scale{Measure: measure.Cosine}, Columns: []float64{1, 1, 1},
 		Weigh:   func(df []uint32, n int) (record.Weights, error) { return record.IDF(df, n), nil },
 		Threads: 1, Room: math.MaxInt64,
 	}

@@ -70,7 +70,7 @@ func (e *Examiner) randomAgreement(ctx context.Context, s *model.Surroundings) e
 	s.Apart = func(f int, p compare.Pair) float64 { return apart(e.finder.Tables, f, p) }
 	s.Close = closest(e.finder.Tables, pairs)
 	s.Held = func() []float64 { return wordsWithin(e.finder.Tables) }
-	s.Exchanged = func(f int, pairs []compare.Pair) ([]bool, int) { return exchanged(e.finder.Tables, f, pairs) }
+	s.Exchanged = func(f int, pairs []compare.Pair) ([]bool, int) { return exchanged(e.Comparer, f, pairs) }
 	c, err := e.Compare(ctx, e.Matchers, pairs)
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (e *Examiner) randomAgreement(ctx context.Context, s *model.Surroundings) e
 		s.Alike[f] = (s.Alike[f] + 0.5) / (s.Filled[f] + 1)
 		s.Filled[f] /= max(1, float64(len(pairs)))
 		s.Rarity = append(s.Rarity, rarity(e.finder.CountsOf(f)))
-		s.Worded = append(s.Worded, worded(e.finder.Tables, f))
+		s.Worded = append(s.Worded, e.Columns[f].Worded())
 	}
 	return nil
 }

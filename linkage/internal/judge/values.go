@@ -57,25 +57,6 @@ func rarity(counts [2][]uint32) float64 {
 	return least
 }
 
-// severalWords is the mean number of words from which values are texts of several words.
-const severalWords = 1.5
-
-// worded tells whether the distinct values of a column are texts of several words, as a rule. O(tokens).
-func worded(t *held.Tables, f int) bool {
-	if !t.Kinds[f].OfWords() {
-		return false
-	}
-	column, words := t.Numbering.Column(f), 0
-	for value := range column.Len() {
-		for _, token := range column.Tokens(uint32(value)) {
-			if !t.Numbering.IsGram(token) {
-				words++
-			}
-		}
-	}
-	return float64(words) >= severalWords*float64(column.Len())
-}
-
 // mostRows is the number of records that show which columns hold the words of others.
 const mostRows = 2000
 
@@ -115,21 +96,17 @@ func wordsWithin(t *held.Tables) []float64 {
 	return held
 }
 
-const (
-	// commonWord is the least number of records that have a word which may stand in place of another one.
-	commonWord = 5
-	// synonym is the share of a word's exchanges that are with one other word, from which the two mean the same, as St and Street.
-	synonym = 0.7
-)
+// synonym is the share of a word's exchanges that are with one other word, from which the two mean the same, as St and Street.
+const synonym = 0.7
 
 // exchange is a word of one record that stands in place of one of another record.
 type exchange struct{ x, y uint32 }
 
-// exchanged tells of each of some pairs of the left table whether a word that several records have stands in place of another one,
+// exchanged tells of each of some pairs of the left table whether a common word stands in place of another one,
 // as in two sizes or colours of a product. Words that stand for each other in most such pairs mean the same, and do not count. there
 // is the number of the pairs that have values.
-func exchanged(t *held.Tables, f int, pairs []compare.Pair) (of []bool, there int) {
-	in, there := exchanges(t, f, pairs)
+func exchanged(c *compare.Comparer, f int, pairs []compare.Pair) (of []bool, there int) {
+	in, there := exchanges(c, f, pairs)
 	times, all := map[exchange]float64{}, map[uint32]float64{} // each way
 	counted := map[uint32]bool{}
 	for _, some := range in {
@@ -160,27 +137,16 @@ func exchanged(t *held.Tables, f int, pairs []compare.Pair) (of []bool, there in
 
 // exchanges returns, of each pair, every common word of one record that the other has not with every one of the other. there is the
 // number of the pairs that have values.
-func exchanges(t *held.Tables, f int, pairs []compare.Pair) (in [][]exchange, there int) {
-	column := t.Numbering.Column(f)
-	records := make([]uint32, t.Numbering.Tokens())
-	column.Frequencies(records)
-	only := func(dst []uint32, a, b uint32) []uint32 { // the common words of a that b has not
-		for _, token := range column.Tokens(a - 1) {
-			if !t.Numbering.IsGram(token) && records[token] >= commonWord && !slices.Contains(column.Tokens(b-1), token) {
-				dst = append(dst, token)
-			}
-		}
-		return dst
-	}
+func exchanges(c *compare.Comparer, f int, pairs []compare.Pair) (in [][]exchange, there int) {
 	in = make([][]exchange, len(pairs))
 	var xs, ys []uint32
 	for i, p := range pairs {
-		a, b := t.Left.Cells(int(p.A))[f], t.Left.Cells(int(p.B))[f]
+		a, b := c.Left.Cells(int(p.A))[f], c.Left.Cells(int(p.B))[f]
 		if a == 0 || b == 0 {
 			continue
 		}
 		there++
-		xs, ys = only(xs[:0], a, b), only(ys[:0], b, a)
+		xs, ys = c.Columns[f].OwnWords(xs[:0], a-1, b-1), c.Columns[f].OwnWords(ys[:0], b-1, a-1)
 		for _, x := range xs {
 			for _, y := range ys {
 				in[i] = append(in[i], exchange{x, y})

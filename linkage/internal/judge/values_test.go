@@ -6,8 +6,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/alike-dev/alike/internal/weighing"
 	"github.com/alike-dev/alike/linkage/internal/compare"
 	"github.com/alike-dev/alike/linkage/internal/held"
+	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/record"
 )
 
@@ -51,7 +53,15 @@ func TestWordsThatStandForEachOtherAreNoExchange(t *testing.T) {
 	}
 	tables.Left.Add(chunk)
 	tables.Numbering.Finish()
-	got, there := exchanged(tables, 0, pairs)
+	comparer, err := compare.NewComparer(t.Context(), &compare.Input{
+		Left: tables.Left, Numbering: &tables.Numbering, Kinds: tables.Kinds, Columns: []float64{1}, Threads: 1,
+		Scale: weighing.Scale{Measure: measure.Cosine},
+		Weigh: func(df []uint32, n int) (record.Weights, error) { return record.IDF(df, n), nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, there := exchanged(comparer, 0, pairs)
 	if there != len(pairs) || !slices.Equal(got, want) {
 		t.Errorf("of %d pairs with values: %v, want %v", there, got, want)
 	}

@@ -229,7 +229,7 @@ func appendGrades(dst []uint8, levels []compare.Level) []uint8 {
 			dst = append(dst, kinds.Missing)
 		case compare.IsEqual(l):
 			dst = append(dst, kinds.Equal)
-		case l >= compare.Near:
+		case compare.Agrees(l):
 			dst = append(dst, kinds.Near)
 		default:
 			dst = append(dst, kinds.Far)

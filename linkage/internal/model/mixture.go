@@ -119,7 +119,7 @@ func (f *Fitted) followNamed(ctx context.Context, c *compare.Comparison, o *Opti
 func agreeIn(c *compare.Comparison, columns []int) []float64 {
 	of := make([]float64, len(c.Pairs))
 	for i := range of {
-		if levels := c.Of(i); !slices.ContainsFunc(columns, func(f int) bool { return levels[f] < compare.Near }) {
+		if levels := c.Of(i); !slices.ContainsFunc(columns, func(f int) bool { return !compare.Agrees(levels[f]) }) {
 			of[i] = 1
 		}
 	}

@@ -164,7 +164,7 @@ func (s *Surroundings) toldByOthers(c *compare.Comparison, probability []float64
 		}
 		of := c.Of(i)
 		for f := range columns {
-			if of[f] < compare.Near {
+			if !compare.Agrees(of[f]) {
 				continue
 			}
 			for g := range columns {
@@ -172,7 +172,7 @@ func (s *Surroundings) toldByOthers(c *compare.Comparison, probability []float64
 					continue
 				}
 				one[f*columns+g]++
-				if of[g] >= compare.Near {
+				if compare.Agrees(of[g]) {
 					both[f*columns+g]++
 				}
 			}

@@ -105,7 +105,7 @@ func agreement(c *compare.Comparison, probability []float64) (there, agree []flo
 			if l != compare.Missing {
 				there[f]++
 			}
-			if l >= compare.Near {
+			if compare.Agrees(l) {
 				agree[f]++
 			}
 		}

@@ -46,7 +46,7 @@ func (f *Fitted) followCopies(ctx context.Context, c *compare.Comparison, o *Opt
 		some.Take(c, i)
 		guess := 0.0
 		for _, column := range named {
-			if c.Of(i)[column] >= compare.Near {
+			if compare.Agrees(c.Of(i)[column]) {
 				guess = 0.9
 			}
 		}
