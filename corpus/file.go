@@ -24,7 +24,8 @@ type File struct {
 	size     int64        // of a regular file or an object; -1 for a stream
 	// closer closes what is read front to back, such as an object or a FIFO; nil: nothing.
 	closer io.Closer
-	remote bool // the source is an object
+	remote bool    // the source is an object
+	headed *headed // what remembers the beginning of a compressed object; nil: nothing does
 	skip   func(seq int64) bool
 
 	encoding    bom.Encoding // of all formats but text, whose parser sees the mark

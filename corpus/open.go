@@ -102,6 +102,10 @@ func (f *File) look() error {
 // startStream begins to decode the file front to back.
 func (f *File) startStream(r io.Reader) (err error) {
 	name, small := codec.Name(f.src.Compression), false
+	if f.remote && f.size >= leastHeaded && name != codec.Plain {
+		f.headed = &headed{from: r}
+		r = f.headed
+	}
 	if f.file != nil && f.kind.whole && f.src.Compression == Zstd {
 		f.stream, small = units.Small(f.file, f.size, &f.read)
 	}

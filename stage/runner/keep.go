@@ -150,10 +150,14 @@ func (c *copier) copy(ctx context.Context) error {
 
 // begin writes the header. A byte order mark is known only when a block was read.
 func (c *copier) begin() error {
-	if c.begun || c.from.Source().Format == corpus.Text {
+	if c.begun {
 		return nil
 	}
 	c.begun = true
+	c.to.PackLike(c.from)
+	if c.from.Source().Format == corpus.Text {
+		return nil
+	}
 	header := c.from.Header()
 	if c.fields != nil {
 		c.tags = c.fields.Records(c.from)

@@ -25,6 +25,9 @@ type Compressor struct {
 	// Memory is about how many bytes a part needs while it is made: the input, the result if
 	// it does not shrink, and the compressor.
 	Memory int64
+	// Fast takes two thirds of the time for 4 (gzip) or 10 (zstd) percent more bytes, still fewer than what gzip -1,
+	// igzip and zstd -1 make; nil: there is none.
+	Fast *Compressor
 }
 
 // ReadingMemory is about how many bytes it takes to read a file front to back.
@@ -44,43 +47,64 @@ func CompressorOf(c Name) (*Compressor, error) {
 	case Plain:
 		return nil, nil
 	case Gzip:
-		return &Compressor{gzipPart, 10 << 20}, nil
+		return &Compressor{gzipUsual.part, 10 << 20, &Compressor{gzipFast.part, 10 << 20, nil}}, nil
 	case Zstd:
-		return &Compressor{zstdPart, 16 << 20}, nil
+		return &Compressor{zstdUsual.part, 16 << 20, &Compressor{zstdFast.part, 16 << 20, nil}}, nil
 	case Bzip2:
-		return &Compressor{bzip2Part, 28 << 20}, nil
+		return &Compressor{bzip2Part, 28 << 20, nil}, nil
 	case Xz:
-		return &Compressor{xzPart, 28 << 20}, nil
+		return &Compressor{xzPart, 28 << 20, nil}, nil
 	}
 	return nil, fmt.Errorf("unknown compression %q", string(c))
 }
 
-var gzipWriters, zstdWriters, bzip2Writers sync.Pool
+// gzipClass makes members at one level.
+type gzipClass struct {
+	level   int
+	writers sync.Pool
+}
 
-func gzipPart(dst, src []byte) ([]byte, error) {
-	z, _ := gzipWriters.Get().(*gzip.Writer)
-	if z == nil {
-		z = gzip.NewWriter(nil)
-	}
-	defer gzipWriters.Put(z)
+// Level 1 is slower than level 2, and makes 3 percent more bytes.
+var gzipUsual, gzipFast = gzipClass{level: gzip.DefaultCompression}, gzipClass{level: 2}
+
+func (c *gzipClass) part(dst, src []byte) ([]byte, error) {
 	out := bytes.NewBuffer(dst)
-	z.Reset(out)
+	z, _ := c.writers.Get().(*gzip.Writer)
+	if z == nil {
+		var err error
+		if z, err = gzip.NewWriterLevel(out, c.level); err != nil {
+			return dst, err
+		}
+	} else {
+		z.Reset(out)
+	}
+	defer c.writers.Put(z)
 	return writePart(z, out, src)
 }
 
-func zstdPart(dst, src []byte) ([]byte, error) {
-	z, _ := zstdWriters.Get().(*zstd.Encoder)
+// zstdClass makes frames at one level.
+type zstdClass struct {
+	level   zstd.EncoderLevel
+	writers sync.Pool
+}
+
+var zstdUsual, zstdFast = zstdClass{level: zstd.SpeedDefault}, zstdClass{level: zstd.SpeedFastest}
+
+func (c *zstdClass) part(dst, src []byte) ([]byte, error) {
+	z, _ := c.writers.Get().(*zstd.Encoder)
 	if z == nil {
 		var err error
-		z, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithZeroFrames(true),
+		z, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithZeroFrames(true), zstd.WithEncoderLevel(c.level),
 			zstd.WithWindowSize(PartSize), zstd.WithLowerEncoderMem(true)) // a third of the memory, for the same bytes
 		if err != nil {
 			return dst, err
 		}
 	}
-	defer zstdWriters.Put(z)
+	defer c.writers.Put(z)
 	return z.EncodeAll(src, dst), nil
 }
+
+var bzip2Writers sync.Pool
 
 func bzip2Part(dst, src []byte) ([]byte, error) {
 	out := bytes.NewBuffer(dst)

@@ -255,6 +255,7 @@ func (o *outputs) write(ctx context.Context, b *inorder.Block, w *writing) error
 		if o.w, err = o.to.CreateKept(source, o.j.Space.Threads, o.j.Space.Share(4)); err != nil {
 			return err
 		}
+		o.w.PackLike(b.File)
 		if source.Format != corpus.Text {
 			if _, err := o.w.Write(b.File.Header()); err != nil {
 				return err

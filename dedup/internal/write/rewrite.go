@@ -59,6 +59,7 @@ func (k *keptWriter) copyStream(ctx context.Context, file int, in *corpus.File, 
 	for ctx.Err() == nil {
 		err := in.Next(&b)
 		if !headed { // a byte order mark is known only now
+			w.PackLike(in)
 			header := headerOf(in)
 			if k.Tags != nil && tagging.Carry(k.Table.Sources[file].Format) {
 				tags = &recordTagger{k.newTagger(next), k.Tags.Records(in)}
