@@ -20,7 +20,6 @@ package advise
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -56,6 +55,8 @@ type Recipe struct {
 	Threshold float64         `json:"threshold"`
 	// ThirdTexts says that a pair goes if more of the texts alike to one of the two contradict it than not.
 	ThirdTexts bool `json:"third_texts,omitempty"`
+	// StripDiacritics says that é counts as e: see text.Options.
+	StripDiacritics bool `json:"strip_diacritics,omitempty"`
 	// Rare says that only rare features count: see shingle.RareWeight.
 	Rare bool `json:"rare,omitempty"`
 }
@@ -66,6 +67,9 @@ var Default = Recipe{Tokens: text.Words, N: shingle.DefaultN, Measure: measure.J
 // String returns the recipe in words, such as "chars 8 jaccard 0.15, third texts".
 func (r Recipe) String() string {
 	s := fmt.Sprintf("%s %d %s %g", r.Tokens, r.N, r.Measure, r.Threshold)
+	if r.StripDiacritics {
+		s += ", without diacritics"
+	}
 	if r.Rare {
 		s += ", rare"
 	}
@@ -143,12 +147,11 @@ func Of(ctx context.Context, s *Sample, o Options) (*Advice, error) {
 	if !enough(same) {
 		o.Examples = nil
 	}
-	w, err := newWitness(ctx, s, o.Threads)
-	if err != nil {
-		return nil, err
+	w, pairs, err := witnessOf(ctx, s, o.Threads)
+	if err == nil {
+		err = w.look(ctx, given, o.Threads)
 	}
-	pairs := w.pairs(len(s.Documents))
-	if err := errors.Join(w.look(ctx, pairs, o.Threads), w.look(ctx, given, o.Threads)); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	filled, err := w.templates(ctx, s, pairs, o.Threads)
@@ -158,7 +161,7 @@ func Of(ctx context.Context, s *Sample, o Options) (*Advice, error) {
 	triangles(pairs)
 	a := &Advice{Chosen: Default, Filled: filled, Documents: len(s.Documents), Whole: s.Whole, sample: s}
 	a.pairs = s.thin(slices.Clone(pairs))
-	if a.views, a.asked, err = views(ctx, s, a.pairs, given, s.strangersOf(pairs), w.mostlyTemplates(), o); err != nil {
+	if a.views, a.asked, err = views(ctx, s, w, a.pairs, given, s.strangersOf(pairs), o); err != nil {
 		return nil, err
 	}
 	a.judge = byWitness(a.pairs)

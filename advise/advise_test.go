@@ -123,9 +123,9 @@ func found(t testing.TB, texts []string, article []int, r Recipe) (pairs, right,
 	for i, text := range texts {
 		as[i] = []byte(text)
 	}
-	sets, err := setsOf(context.Background(), as, cut{r.Tokens, r.N, false}, 2)
+	sets, err := setsOf(context.Background(), as, cut{r.Tokens, r.N, false, r.StripDiacritics}, 2)
 	if err == nil && r.Rare {
-		err = keepRare(context.Background(), sampleOfTexts(as), cut{r.Tokens, r.N, true}, sets, 2)
+		err = keepRare(context.Background(), sampleOfTexts(as), cut{r.Tokens, r.N, true, r.StripDiacritics}, sets, 2)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -76,15 +76,12 @@ func newChance(sets [][]uint64, unrelated [][2]uint32, m measure.Measure, distin
 	return c
 }
 
-// tailOf returns where the tail of descending similarities begins that has a share of them, and how far they lie above that
-// on average.
+// tailOf returns where the tail of descending similarities begins that has a share of them, and within what it falls to a
+// part in e: by its median, as a few of the pairs may share more than chance.
 func tailOf(similar []float64, share float64) (from, scale float64) {
 	tail := similar[:int(math.Ceil(float64(len(similar))*share))]
 	from = tail[len(tail)-1]
-	for _, s := range tail {
-		scale += (s - from) / float64(len(tail))
-	}
-	return from, scale
+	return from, (tail[(len(tail)-1)/2] - from) / math.Ln2
 }
 
 // above returns the expected number of pairs from a similarity on; below the tail it is that of the tail.

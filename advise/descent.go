@@ -110,13 +110,14 @@ func (w *witness) templates(ctx context.Context, s *Sample, pairs []pair, thread
 // thirds finds, for pairs that may be copies, texts that may be copies of both.
 type thirds struct {
 	pairs   []pair
-	most    int        // of a pair
+	most    int // of a pair
+	strip   bool
 	runs    [][]run    // of the beginnings of documents
 	related [][]uint32 // by document, ascending
 }
 
 func newThirds(w *witness, pairs []pair, likely []int) *thirds {
-	t := &thirds{pairs, thirdsMost, slices.Clone(w.runs), make([][]uint32, len(w.runs))}
+	t := &thirds{pairs, thirdsMost, w.strip, slices.Clone(w.runs), make([][]uint32, len(w.runs))}
 	for _, i := range likely {
 		p := pairs[i]
 		t.related[p.a], t.related[p.b] = append(t.related[p.a], p.b), append(t.related[p.b], p.a)
@@ -134,7 +135,7 @@ func newThirds(w *witness, pairs []pair, likely []int) *thirds {
 func (t *thirds) look(ctx context.Context, texts [][]byte, of []int, threads int) (n tallied, kinds []kind, err error) {
 	kinds = make([]kind, len(of))
 	err = each(ctx, len(of), threads, func() func(int) {
-		three, words := new(triple), newContexts()
+		three, words := new(triple), newContexts(reading(t.strip))
 		return func(i int) { kinds[i] = t.kind(&t.pairs[of[i]], three, words, texts) }
 	})
 	for i, kind := range kinds {

@@ -176,7 +176,7 @@ func TestWordsThatStandForOthersAreReplaced(t *testing.T) {
 		{"few others", change(90, func(string) string { return "elsewhere" }), false},
 		{"cut", strings.Join(words[:90], " "), false},
 	} {
-		if got := newContexts().replaced([]byte(text), []byte(c.text)); got != c.want {
+		if got := newContexts(reading(false)).replaced([]byte(text), []byte(c.text)); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}

@@ -38,7 +38,7 @@ func TestAnAnswerIsNoCopyOfWhatItQuotes(t *testing.T) {
 			}
 			as = append(as, []byte(text))
 		}
-		witness, err := newWitness(context.Background(), sampleOfTexts(as), 2)
+		witness, err := newWitness(context.Background(), sampleOfTexts(as), false, 2)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,18 +19,7 @@ const (
 	takenMost     = 1 << 20 // pairs of the default that are looked at
 )
 
-var rareCuts = []cut{{text.Chars, 5, true}, {text.Chars, 8, true}, {text.Words, 2, true}, {text.Words, 5, true}}
-
-// withRare returns cuts with the same of rare features behind some.
-func withRare(cuts []cut) (all []cut) {
-	for _, c := range cuts {
-		all = append(all, c)
-		if c.rare = true; slices.Contains(rareCuts, c) {
-			all = append(all, c)
-		}
-	}
-	return all
-}
+var rareCuts = []cut{{text.Chars, 5, true, false}, {text.Chars, 8, true, false}, {text.Words, 2, true, false}, {text.Words, 5, true, false}}
 
 // keepRare leaves the rare features in the sets of a sample, of all features of a cut.
 func keepRare(ctx context.Context, s *Sample, c cut, sets [][]uint64, threads int) (err error) {
@@ -68,7 +57,7 @@ func keepRare(ctx context.Context, s *Sample, c cut, sets [][]uint64, threads in
 // Pairs are ascending.
 func (a *Advice) guard(ctx context.Context, pairs []pair, threads int) error {
 	texts := a.sample.texts()[:len(a.sample.Documents)]
-	plain, err := setsOf(ctx, texts, cut{Default.Tokens, Default.N, false}, threads)
+	plain, err := setsOf(ctx, texts, defaultCut, threads)
 	if err != nil {
 		return err
 	}
@@ -76,7 +65,7 @@ func (a *Advice) guard(ctx context.Context, pairs []pair, threads int) error {
 	for i, set := range plain {
 		rare[i] = slices.Clone(set)
 	}
-	if err := keepRare(ctx, a.sample, cut{Default.Tokens, Default.N, true}, rare, threads); err != nil {
+	if err := keepRare(ctx, a.sample, defaultCut, rare, threads); err != nil {
 		return err
 	}
 	t, err := measure.NewThreshold(Default.Measure, Default.Threshold)

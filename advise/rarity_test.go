@@ -114,7 +114,7 @@ func TestATemplateIsCommonWhereASampleHasFewOfIt(t *testing.T) {
 	if s.kept > 0.7 || len(s.fair) < fairLeast {
 		t.Fatalf("%v of the texts are kept, and %d are a fair sample: that tests nothing", s.kept, len(s.fair))
 	}
-	witness, err := newWitness(t.Context(), s, 2)
+	witness, err := newWitness(t.Context(), s, false, 2)
 	if err != nil {
 		t.Fatal(err)
 	}

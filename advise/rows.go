@@ -17,13 +17,15 @@ type cut struct {
 	tokens text.Tokens
 	n      int
 	rare   bool // only rare features count
+	strip  bool // é is e
 }
 
 var (
-	witnessCut = cut{text.Chars, places.Chars, false}
+	witnessCut = cut{tokens: text.Chars, n: places.Chars}
+	defaultCut = cut{tokens: Default.Tokens, n: Default.N}
 	cuts       = []cut{
-		witnessCut, {text.Chars, 5, false}, {text.Chars, 10, false},
-		{text.Words, 1, false}, {text.Words, 2, false}, {text.Words, 3, false}, {text.Words, 5, false},
+		witnessCut, {tokens: text.Chars, n: 5}, {tokens: text.Chars, n: 10},
+		{tokens: text.Words, n: 1}, {tokens: text.Words, n: 2}, {tokens: text.Words, n: 3}, defaultCut,
 	}
 	measures = []measure.Measure{measure.Jaccard, measure.Cosine, measure.MaxContainment}
 )
@@ -41,19 +43,15 @@ type view struct {
 
 // views returns the views of all recipes, nil in brief if the data do not tell, and whom to ask about pairs. It sets the
 // weights of pairs.
-func views(ctx context.Context, s *Sample, pairs, given []pair, unrelated [][2]uint32, templates bool, o Options) (all []view, third asked, err error) {
-	texts := s.texts()
-	of := cuts
-	if templates && !o.Banded {
-		of = withRare(cuts)
-	}
+func views(ctx context.Context, s *Sample, w *witness, pairs, given []pair, unrelated [][2]uint32, o Options) (all []view, third asked, err error) {
 	var sets [][]uint64
-	for _, c := range of {
+	for _, c := range w.cuts(o) {
 		if c.rare {
-			if err := keepRare(ctx, s, c, sets, o.Threads); err != nil { // of the cut before
-				return nil, nil, err
-			}
-		} else if sets, err = setsOf(ctx, texts, c, o.Threads); err != nil {
+			err = keepRare(ctx, s, c, sets, o.Threads) // of the cut before
+		} else {
+			sets, err = setsOf(ctx, w.texts, c, o.Threads)
+		}
+		if err != nil {
 			return nil, nil, err
 		}
 		common, err := commons(ctx, sets, pairs, o.Threads)
@@ -64,7 +62,7 @@ func views(ctx context.Context, s *Sample, pairs, given []pair, unrelated [][2]u
 		if err != nil {
 			return nil, nil, err
 		}
-		if c == witnessCut {
+		if c.tokens == witnessCut.tokens && c.n == witnessCut.n && !c.rare {
 			s.weigh(pairs, common, sets)
 			if o.Brief && len(given) == 0 && !weightsOf(pairs).tell() {
 				return nil, nil, nil
@@ -81,11 +79,12 @@ func views(ctx context.Context, s *Sample, pairs, given []pair, unrelated [][2]u
 			features += len(set)
 		}
 		for _, m := range measures {
-			if o.Banded && m != measure.Jaccard || m.ByParts() && (c == cut{text.Words, 1, false} || c.rare) { // most words of a short text stand in any long one
+			if o.Banded && m != measure.Jaccard || m.ByParts() && (c.tokens == text.Words && c.n == 1 || c.rare) { // most words of a short text stand in any long one
 				continue
 			}
 			all = append(all, view{
-				Recipe: Recipe{Tokens: c.tokens, N: c.n, Measure: m, Rare: c.rare}, pairs: similarities(m, sets, pairs, common), given: similarities(m, sets, given, ofGiven),
+				Recipe: Recipe{Tokens: c.tokens, N: c.n, Measure: m, StripDiacritics: c.strip, Rare: c.rare},
+				pairs:  similarities(m, sets, pairs, common), given: similarities(m, sets, given, ofGiven),
 				chance:   newChance(own, unrelated, m, s.Distinct),
 				features: float64(features) * s.Distinct / float64(max(len(own), 1)), distinct: s.Distinct,
 			})
@@ -94,12 +93,27 @@ func views(ctx context.Context, s *Sample, pairs, given []pair, unrelated [][2]u
 	return all, third, nil
 }
 
+// cuts returns the cuts that are looked at.
+func (w *witness) cuts(o Options) (all []cut) {
+	for _, c := range cuts {
+		c.strip = w.strip
+		all = append(all, c)
+		if c.rare = true; w.mostlyTemplates() && !o.Banded && slices.Contains(rareCuts, cut{c.tokens, c.n, true, false}) {
+			all = append(all, c)
+		}
+	}
+	if w.strip {
+		all = append(all, defaultCut)
+	}
+	return all
+}
+
 // setsOf makes the sets of all texts, of all features.
 func setsOf(ctx context.Context, texts [][]byte, c cut, threads int) ([][]uint64, error) {
 	sets := make([][]uint64, len(texts))
-	o := shingle.Options{N: c.n, Text: text.Options{Tokens: c.tokens}}
+	o := text.Options{Tokens: c.tokens, StripDiacritics: c.strip}
 	err := each(ctx, len(sets), threads, func() func(int) {
-		shingles := shingler(o)
+		shingles := shingler(shingle.Options{N: c.n, Text: o})
 		var scratch []uint64
 		return func(i int) {
 			scratch = shingles.AppendFeatures(scratch[:0], texts[i])
@@ -140,7 +154,7 @@ func rowsOf(views []view, pairs []pair, third asked, j *judgement, o Options) []
 	for i := range views {
 		t := newTally(&views[i], pairs, third, j)
 		rows = append(rows, t.best(o))
-		if r := t.view.Recipe; r == (Recipe{Tokens: Default.Tokens, N: Default.N, Measure: Default.Measure}) {
+		if t.view.Recipe == (Recipe{Tokens: Default.Tokens, N: Default.N, Measure: Default.Measure}) {
 			byDefault = t.row(steps*Default.Threshold, &t.plain, o)
 			t.complete(&byDefault)
 		}

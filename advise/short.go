@@ -36,20 +36,10 @@ func newEdits(o text.Options) *edits {
 	return &edits{chars: chars, stands: map[uint64][]uint64{}}
 }
 
-// cover returns the cover of a pair: half of two texts in one language is the same by chance, or as much as they share by
-// a sentence.
+// cover returns the cover of a pair. Half of two texts in one language is the same by chance, or by one sentence that both
+// have. A text that is half of a longer one, or more, may be cut from it, or a sentence of it: that is doubtful, the more so
+// the less of the longer one it is.
 func (e *edits) cover(a, b []byte) float64 {
-	same := e.same(a, b)
-	if same < halfSame {
-		return same * noCopy / halfSame
-	}
-	return min(noCopy+(same-halfSame)*(surely-noCopy)/(surely-halfSame), 1)
-}
-
-const halfSame = 0.5
-
-// same returns the share of the longer of two texts, without quotations, that is the same in the other one.
-func (e *edits) same(a, b []byte) float64 {
 	e.a, e.b = e.append(e.a[:0], a), e.append(e.b[:0], b)
 	shorter, longer := e.a, e.b
 	if len(longer) < len(shorter) {
@@ -58,8 +48,22 @@ func (e *edits) same(a, b []byte) float64 {
 	if len(shorter)*longerAtMost < len(longer) || len(shorter) == 0 {
 		return 0
 	}
-	return 1 - float64(e.distance(shorter, longer))/float64(len(longer))
+	changed, within := e.distance(shorter, longer)
+	same := 1 - float64(changed)/float64(len(longer))
+	cover := same * noCopy / halfSame
+	if same >= halfSame {
+		cover = min(noCopy+(same-halfSame)*(surely-noCopy)/(surely-halfSame), 1)
+	}
+	if 2*len(shorter) >= len(longer) && 1-float64(within)/float64(len(shorter)) >= withinSame {
+		cover = max(cover, noCopy+(doubt-noCopy)*float64(len(shorter))/float64(len(longer)))
+	}
+	return cover
 }
+
+const (
+	halfSame   = 0.5
+	withinSame = 0.6 // share of a text that is the same in a part of another one, of which it may be a cut
+)
 
 func (e *edits) append(dst []uint64, text []byte) []uint64 {
 	if len(e.reader.part(text)) > 0 {
@@ -68,10 +72,16 @@ func (e *edits) append(dst []uint64, text []byte) []uint64 {
 	return e.chars.AppendHashes(dst, text)
 }
 
-// distance returns how many characters are put in, left out or changed, at least, between two texts. It is Myers's
-// algorithm in the form of Hyyrö: bits say whether the distance rises or falls from one place of a to the next, for 64
-// places at once. O(len(a) · len(b) / 64).
-func (e *edits) distance(a, b []uint64) int {
+// distance returns how many characters are put in, left out or changed, at least, between two texts, and between a and the
+// part of b that is most like it. It is Myers's algorithm in the form of Hyyrö: bits say whether the distance rises or
+// falls from one place of a to the next, for 64 places at once. O(len(a) · len(b) / 64).
+func (e *edits) distance(a, b []uint64) (whole, part int) {
+	return e.by(a, b, 1), e.by(a, b, 0)
+}
+
+// by returns the distance if so much, 0 or 1, is counted for each character of b before a part of it; and if that is 0, none
+// behind it.
+func (e *edits) by(a, b []uint64, before uint64) int {
 	words := (len(a) + 63) / 64
 	clear(e.stands)
 	for i, c := range a {
@@ -85,12 +95,13 @@ func (e *edits) distance(a, b []uint64) int {
 		e.up[w] = math.MaxUint64
 	}
 	distance, last := len(a), uint64(1)<<((len(a)-1)%64)
+	least := distance
 	for _, c := range b {
 		stands := e.stands[c]
 		if stands == nil {
 			stands = e.none
 		}
-		rises, falls := uint64(1), uint64(0) // from one place of b to the next, where a begins
+		rises, falls := before, uint64(0) // from one place of b to the next, where a begins
 		for w, equal := range stands {
 			up, down := e.up[w], e.down[w]
 			upright := equal | down
@@ -109,6 +120,10 @@ func (e *edits) distance(a, b []uint64) int {
 			rises, falls = toUp>>63, toDown>>63
 			e.up[w], e.down[w] = down|^(upright|up), up&upright
 		}
+		least = min(least, distance)
+	}
+	if before == 0 {
+		return least
 	}
 	return distance
 }

@@ -23,6 +23,7 @@ const (
 // witness holds the rare runs of every document.
 type witness struct {
 	texts  [][]byte
+	strip  bool    // they are read without diacritics
 	filled []bool  // by document: less than half of its runs are rare
 	runs   [][]run // by document, ascending by feature
 	blocks [][]int // by document: how many rare runs each block has
@@ -37,23 +38,26 @@ type run struct {
 	at, block uint32
 }
 
-// newWitness reads the texts of a sample. O(bytes · log bytes).
-func newWitness(ctx context.Context, s *Sample, threads int) (*witness, error) {
+// reading says how texts are read.
+func reading(strip bool) text.Options { return text.Options{StripDiacritics: strip} }
+
+// newWitness reads the texts of a sample as they are or, to strip them, without diacritics. O(bytes · log bytes).
+func newWitness(ctx context.Context, s *Sample, strip bool, threads int) (*witness, error) {
 	texts := s.texts()
-	features, own, err := readRuns(ctx, texts, threads)
+	features, own, err := readRuns(ctx, texts, strip, threads)
 	if err != nil {
 		return nil, err
 	}
 	fair, most := s.counted()
 	counted := features[:len(s.Documents)]
 	if fair != nil {
-		if counted, _, err = readRuns(ctx, fair, threads); err != nil {
+		if counted, _, err = readRuns(ctx, fair, strip, threads); err != nil {
 			return nil, err
 		}
 	}
 	common := newFilter(commonFeatures(counted, most))
 	w := &witness{
-		texts: texts, filled: make([]bool, len(texts)),
+		texts: texts, strip: strip, filled: make([]bool, len(texts)),
 		runs: make([][]run, len(texts)), blocks: make([][]int, len(texts)), quoted: make([][]run, len(texts)),
 		common: commonShare(features, common),
 	}
@@ -71,11 +75,10 @@ func newWitness(ctx context.Context, s *Sample, threads int) (*witness, error) {
 }
 
 // readRuns returns the runs of texts, those of their own words first, of which there are so many.
-func readRuns(ctx context.Context, texts [][]byte, threads int) (features [][]uint64, own []int, err error) {
+func readRuns(ctx context.Context, texts [][]byte, strip bool, threads int) (features [][]uint64, own []int, err error) {
 	features, own = make([][]uint64, len(texts)), make([]int, len(texts))
-	o := places.Options(text.Options{})
 	err = each(ctx, len(texts), threads, func() func(int) {
-		r := runner{shingles: shingler(o)}
+		r := runner{shingles: shingler(places.Options(reading(strip)))}
 		return func(i int) { features[i], own[i] = r.read(texts[i]) }
 	})
 	return features, own, err
@@ -233,7 +236,7 @@ func (w *witness) pairs(documents int) (pairs []pair) {
 // look sets the cover of each pair.
 func (w *witness) look(ctx context.Context, pairs []pair, threads int) error {
 	return each(ctx, len(pairs), threads, func() func(int) {
-		whole := newEdits(text.Options{})
+		whole := newEdits(reading(w.strip))
 		var a, b []places.Hits
 		var shares []float64
 		return func(i int) {

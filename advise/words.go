@@ -22,8 +22,8 @@ const (
 	similarAmong = 4  // and fewer than one in so many are similar
 )
 
-func newContexts() *contexts {
-	t, err := text.New(text.Options{})
+func newContexts(o text.Options) *contexts {
+	t, err := text.New(o)
 	if err != nil {
 		panic("advise: options that are valid are not: " + err.Error())
 	}

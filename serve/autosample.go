@@ -48,6 +48,9 @@ func (s *settings) choose(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if a.Chosen.StripDiacritics {
+		s.recipe["strip_diacritics"] = json.RawMessage("true")
+	}
 	for name, value := range map[string]any{"tokens": a.Chosen.Tokens, "ngram": a.Chosen.N, "measure": a.Chosen.Measure.String(), "threshold": a.Chosen.Threshold} {
 		if s.recipe[name], err = json.Marshal(value); err != nil {
 			return err

@@ -264,8 +264,11 @@ func printAdvice(w io.Writer, a *advise.Advice) {
 	fmt.Fprintln(t, "recipe\tthreshold\tpairs\twrong\tfound\tF1\tseconds")
 	for _, r := range a.Rows {
 		mark, more := "", ""
+		if r.StripDiacritics {
+			more = ", without diacritics"
+		}
 		if r.Rare {
-			more = ", rare"
+			more += ", rare"
 		}
 		if r.ThirdTexts {
 			more += ", third texts"
@@ -283,6 +286,9 @@ func printAdvice(w io.Writer, a *advise.Advice) {
 // flagsOf returns a recipe as flags.
 func flagsOf(r advise.Recipe) string {
 	flags := fmt.Sprintf("--tokens %s --ngram %d --measure %s --threshold %g", r.Tokens, r.N, r.Measure, r.Threshold)
+	if r.StripDiacritics {
+		flags += " --strip-diacritics"
+	}
 	if r.Rare {
 		flags += " --idf rare"
 	}
