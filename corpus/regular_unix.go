@@ -8,8 +8,9 @@ import (
 	"os"
 	"sync"
 
-	"github.com/alike-dev/alike/internal/durable"
 	"golang.org/x/sys/unix"
+
+	"github.com/alike-dev/alike/internal/durable"
 )
 
 // fileAt is a regular file, opened without os: that asks of each file whether it can be waited for, by five more calls of

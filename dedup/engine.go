@@ -24,9 +24,12 @@
 package dedup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/clusters"
@@ -227,13 +230,23 @@ func writeKept(ctx context.Context, j *job, in *inputs, f *found, of *clusters.R
 	if o.IDsOnly {
 		total = 0
 	}
+	var beside errgroup.Group
+	if !report.waits { // the end of writing waits for the disk
+		beside.Go(func() error { return report.gather(ctx) })
+	}
 	err = j.account.stage("write", total, func() (items, bytes int64, err error) {
 		n, err := write.All(ctx, o, out)
 		w.lost = n.Lost
 		return n.Items, n.Bytes, err
 	})
-	if err == nil && len(w.lost) == 0 {
-		w.page, err = report.finish(ctx)
+	if err = cmp.Or(err, beside.Wait()); err != nil || len(w.lost) > 0 {
+		return err
+	}
+	if report.waits {
+		err = report.gather(ctx)
+	}
+	if err == nil {
+		w.page, err = report.finish()
 	}
 	return err
 }

@@ -23,6 +23,7 @@ type pageMaker struct {
 	docs    []uint32           // documents whose texts are shown, or sampled
 	sample  []uint32           // in which repeated passages are looked for
 	decoded bitset.Set[uint32] // those of them whose files are decoded anyway to be copied
+	waits   bool               // there are such
 	records *reread.Store      // has these, and reads the others in place
 }
 
@@ -86,6 +87,7 @@ func newReport(j *job, in *inputs, f *found, c *clusters.Result) (*pageMaker, er
 			continue // nothing decodes it
 		default:
 			p.decoded.Add(doc)
+			p.waits = true
 		}
 		p.docs = append(p.docs, doc)
 	}
@@ -95,15 +97,15 @@ func newReport(j *job, in *inputs, f *found, c *clusters.Result) (*pageMaker, er
 // put stores the record of a document in decoded.
 func (p *pageMaker) put(doc uint32, raw []byte) error { return p.records.Put(doc, raw) }
 
-// finish reads the texts and returns the page; nil: there is no report.
-func (p *pageMaker) finish(ctx context.Context) (*write.Page, error) {
+// gather reads the texts, and finds the passages that many have. If some are decoded, all must be written.
+func (p *pageMaker) gather(ctx context.Context) error {
 	if p.page == nil {
-		return nil, nil
+		return nil
 	}
 	// If the run was killed and resumed, files may have been copied before: they are decoded once
 	// more.
 	if err := p.records.PrepareAll(ctx, slices.Clone(p.decoded)); err != nil {
-		return nil, err
+		return err
 	}
 	f := p.records.NewFetcher(ctx)
 	defer f.Close()
@@ -115,7 +117,7 @@ func (p *pageMaker) finish(ctx context.Context) (*write.Page, error) {
 	for _, doc := range p.docs {
 		text, err := fetch(doc)
 		if err != nil {
-			return nil, errors.Join(err, ctx.Err())
+			return errors.Join(err, ctx.Err())
 		}
 		texts[doc] = slices.Clone(text)
 	}
@@ -126,8 +128,13 @@ func (p *pageMaker) finish(ctx context.Context) (*write.Page, error) {
 			sampled = append(sampled, text)
 		}
 	}
-	if err := p.page.Repeat(sampled); err != nil {
-		return nil, err
+	return p.page.Repeat(sampled)
+}
+
+// finish returns the page; nil: there is no report.
+func (p *pageMaker) finish() (*write.Page, error) {
+	if p.page == nil {
+		return nil, nil
 	}
 	return write.NewPage(PageOfRun, p.page, p.write)
 }
