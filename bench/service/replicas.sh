@@ -3,7 +3,8 @@
 #   bench/service/replicas.sh add ALIKE SERVICE NATS DOCS.jsonl [ROUNDS]     checks and searches by 1, 2 and 4 replicas
 #   bench/service/replicas.sh cost ALIKE SERVICE NATS DOCS.jsonl [ROUNDS]    what an entry of 64 documents takes of the log
 #   bench/service/replicas.sh begin ALIKE SERVICE NATS DOCS.jsonl            a replica that begins, beside `alike index check`
-# SERVICE is of go build ./bench/service; NATS is nats-server. Documents have the fields id and text, and no two one id.
+#   bench/service/replicas.sh bands VALKEY SERVICE SERVER DOCS.jsonl [ROUNDS]   the same as add, and failover, by Valkey
+# SERVICE is of go build ./bench/service, VALKEY of ./bench/service/valkey; NATS is nats-server, SERVER valkey-server. Documents have the fields id and text, and no two one id.
 #
 # add: each replica is held by a cgroup to SHARE of 100 of a processor (15; as 10 ms have it) and has 64 connections of
 # its own; the servers of the log and the clients share what is left. Before it, bodies of 500 lines go to the replicas
@@ -14,6 +15,7 @@ export LC_ALL=C
 what=$1 alike=$2 service=$3 nats=$4 docs=$5 rounds=${6:-3} share=${SHARE:-15}
 folder=$(mktemp -d)
 groups=/sys/fs/cgroup/cpu/alike-replicas-$$
+program=("$alike" serve --listen 127.0.0.1:0)
 servers=() replicas=() urls=() all=()
 trap 'kill -9 "${all[@]}" 2>/dev/null || true; sleep 1; rmdir "$groups"-* 2>/dev/null || true; rm -rf "$folder"' EXIT
 
@@ -40,7 +42,7 @@ replica() {
   local i=$1 pid
   shift
   rm -f "$folder/replica$i"
-  "$alike" serve --listen 127.0.0.1:0 "$@" 2>"$folder/replica$i" &
+  "${program[@]}" "$@" 2>"$folder/replica$i" &
   pid=$!
   all+=($pid) replicas[i]=$pid
   until urls[i]=http://$(sed -n 's/.*"address":"\([^"]*\)".*/\1/p' "$folder/replica$i" 2>/dev/null) && [ "${urls[i]}" != http:// ]; do sleep 0.02; done
@@ -84,7 +86,7 @@ together() {
   local name=$1 n=$2 path=$3 file=$4 i began clients=()
   began=$(date +%s.%N)
   for i in $(seq 0 $(($2 - 1))); do
-    "$service" -connections 64 "${urls[i]}$path" "$file$i" >/dev/null &
+    "$service" -connections "${CONNECTIONS:-64}" "${urls[i]}$path" "$file$i" >/dev/null &
     clients+=($!)
   done
   wait "${clients[@]}"
@@ -167,5 +169,70 @@ begin() {
   time "$alike" index check "$folder/index"
 }
 
-start_log
+# store starts a server of Valkey and one that follows it; for checks that wait for disks both sync always.
+store() {
+  local flags=(--save '' --repl-diskless-sync-delay 0)
+  [ "$wait" != disk ] || flags+=(--appendonly yes --appendfsync always)
+  mkdir -p "$folder/first" "$folder/second"
+  "$nats" --port "$port" "${flags[@]}" --dir "$folder/first" >/dev/null &
+  first=$!
+  "$nats" --port $((port + 1)) "${flags[@]}" --dir "$folder/second" --replicaof "127.0.0.1 $port" >/dev/null &
+  second=$!
+  all+=("$first" "$second")
+  until ask_store | grep -q master_link_status:up; do sleep 0.1; done
+}
+
+# ask_store prints what the second server says of the first.
+ask_store() {
+  exec 3<>"/dev/tcp/127.0.0.1/$((port + 1))" || return 0
+  printf 'INFO replication\r\nQUIT\r\n' >&3
+  cat <&3
+  exec 3>&-
+} 2>/dev/null
+
+close_store() {
+  kill -9 "$first" "$second" 2>/dev/null || true
+  wait "$first" "$second" 2>/dev/null || true
+  rm -rf "$folder/first" "$folder/second"
+}
+
+bands() {
+  local round n i wait before
+  program=("$alike" -store "127.0.0.1:$port")
+  sed -n 3001,43000p "$docs" | split -n r/4 -d -a 1 - "$folder/checks"
+  for round in $(seq "$rounds"); do
+    for wait in none has disk; do
+      for n in 1 2 4; do
+        store
+        for i in $(seq 0 $((n - 1))); do
+          replica "$i" -wait "$wait"
+          hold "$i"
+        done
+        before=$(used "$first")
+        together "checks-$wait" "$n" / "$folder/checks"
+        echo "($(used "$first") - $before) * 1000000 / $(cat $(seq -f "$folder/checks%g" 0 $((n - 1))) | wc -l)" | bc >>"$folder/store-$wait"
+        end
+        close_store
+      done
+      for i in 1 2 3 4 5; do
+        store
+        "$alike" -store "127.0.0.1:$port" -second "127.0.0.1:$((port + 1))" -wait "$wait" -kill "$first" -after "0.$((5 + i))s" "$docs" | sed "s/^/failover, $wait: /"
+        close_store
+      done
+    done
+  done
+  python3 - "$folder" "$share" <<'PYTHON'
+import statistics, sys
+folder, share = sys.argv[1:]
+for wait, name in (("none", "asynchronous"), ("has", "WAIT 1"), ("disk", "WAITAOF 1 1")):
+    rates = {n: [float(line) for line in open(f"{folder}/checks-{wait}.{n}")] for n in (1, 2, 4)}
+    for n in (1, 2, 4):
+        times = statistics.median(r / one for r, one in zip(rates[n], rates[1]))
+        print(f"{name}, {n} replicas of 0.{share} processors: {statistics.median(rates[n]):.0f} a second, {times:.2f} times one")
+    store = statistics.median(float(line) for line in open(f"{folder}/store-{wait}"))
+    print(f"{name}: the first server takes {store:.0f} µs of its one core a document")
+PYTHON
+}
+
+[ "$what" = bands ] || start_log
 "$what"

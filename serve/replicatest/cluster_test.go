@@ -136,6 +136,20 @@ type natsServers struct {
 	hosts    []string
 	monitors []string
 	routes   [3][3]*link // from, to
+	dir      string      // of all files that must last; "": anywhere
+}
+
+// folder returns a new folder for files that must last.
+func (n *natsServers) folder(t testing.TB) string {
+	t.Helper()
+	if n.dir == "" {
+		return t.TempDir()
+	}
+	dir, err := os.MkdirTemp(n.dir, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 // part cuts a server off from the others, or lets it reach them again.
@@ -149,9 +163,10 @@ func (n *natsServers) part(name string, is bool) {
 	}
 }
 
-func startNATS(t testing.TB) *natsServers {
+func startNATS(t testing.TB, dir string) *natsServers {
 	t.Helper()
-	dir, n := t.TempDir(), new(natsServers)
+	n := &natsServers{dir: dir}
+	dir = n.folder(t)
 	var ports []string
 	for range 3 {
 		ports = append(ports, freePort(t))
@@ -347,7 +362,7 @@ func (n *natsServers) replica(t testing.TB, stream, name string) *replica {
 	address := "127.0.0.1:" + freePort(t)
 	r.url = "http://" + address
 	log := "nats://" + strings.Join(hosts, ",") + "/" + stream
-	dir := t.TempDir()
+	dir := n.folder(t)
 	r.process = process{name: name, env: asReplica + "=" + strings.Join([]string{log, name, dir, address}, " "), log: filepath.Join(dir, "log")}
 	r.start(t)
 	t.Cleanup(r.kill)

@@ -194,12 +194,17 @@ func (r *run) ofLeader(do func(p *process)) {
 	}
 }
 
-func (r *run) allAreKilled() {
-	var all []*process
+// processes returns the servers of the log and the replicas.
+func (r *run) processes() (all []*process) {
 	all = append(all, r.nats.all...)
 	for _, one := range r.replicas {
 		all = append(all, &one.process)
 	}
+	return all
+}
+
+func (r *run) allAreKilled() {
+	all := r.processes()
 	for _, p := range all {
 		p.signal(r.t, syscall.SIGKILL)
 	}
@@ -262,7 +267,7 @@ func TestHistoriesAreLinearizable(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("ALIKE_HISTORIES")); err == nil {
 		most = n
 	}
-	n := startNATS(t)
+	n := startNATS(t, "")
 	for i := range most {
 		failure := failures[i%len(failures)]
 		t.Run(fmt.Sprint(i, " ", failure.name), func(t *testing.T) {
