@@ -4,4 +4,4 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 export ALIKE_HISTORIES=${1:-200} ALIKE_POWER=${2:-$([ "$(id -u)" != 0 ] || echo 20)}
-go test -count=1 -timeout 0 -v -run '^TestHistories' .
+go test -count=1 -timeout 0 -v -run '^Test(Histories|PowerFailures)' .

@@ -49,7 +49,7 @@ func (d *disk) powerFails(t testing.TB, all []*process) {
 
 // The power fails for all servers of the log and all replicas at once, under load: what was answered is there.
 // ALIKE_POWER is how often. It needs root, loop devices and mkfs.ext4.
-func TestHistoriesWithPowerFailuresAreLinearizable(t *testing.T) {
+func TestPowerFailuresLoseNothing(t *testing.T) {
 	times, err := strconv.Atoi(os.Getenv("ALIKE_POWER"))
 	if err != nil {
 		t.Skip("ALIKE_POWER says how often the power fails; root only")
