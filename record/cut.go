@@ -18,6 +18,7 @@ type Kind string
 // The kinds. The zero value is Text.
 const (
 	Text   Kind = "text"   // words, and the 3-grams within words; words joined by - or / also as one
+	Units  Kind = "units"  // as Text, and a number with a unit behind it also as one word: 128 GB and 128GB
 	Words  Kind = "words"  // words, joined ones also as one
 	Grams  Kind = "grams"  // the 3-grams within words, also of joined words as one
 	Code   Kind = "code"   // numbers and letters only, as one word: its 3-grams and itself
@@ -34,9 +35,11 @@ const (
 )
 
 // OfWords reports whether values of the kind differ by their words, and not only as a whole.
-func (k Kind) OfWords() bool { return k == "" || k == Text || k == Words || k == Grams || k == Place }
+func (k Kind) OfWords() bool {
+	return k == "" || k == Text || k == Units || k == Words || k == Grams || k == Place
+}
 
-var kinds = []Kind{Text, Words, Grams, Code, Number, Date, Time, Value, Place, Latitude, Longitude}
+var kinds = []Kind{Text, Units, Words, Grams, Code, Number, Date, Time, Value, Place, Latitude, Longitude}
 
 // ParseKind returns the kind with a name; the error lists the names.
 func ParseKind(name string) (Kind, error) {
@@ -191,6 +194,9 @@ func (c *Cutter) readCoordinate(kind Kind) {
 // gramBit is set in the hashes of grams, and not in those of words and values.
 const gramBit = 1
 
+// IsGram reports whether the hash of a token is that of a gram.
+func IsGram(hash uint64) bool { return hash&gramBit != 0 }
+
 // Salts keep tokens of different kinds apart.
 const (
 	gramSalt  = 0x9fb21c651e98df25
@@ -223,7 +229,7 @@ func (c *Cutter) cutWords(dst []uint64, kind Kind) (_ []uint64, whole Whole) {
 		if c.onWord != nil {
 			c.onWord(c.normal[start:i], dst[before:])
 		}
-		ties := kind.OfWords() && c.ties(i)
+		ties := kind.OfWords() && c.ties(i) || kind == Units && c.hasUnit(start, i)
 		if ties { // the words up to here tell where it is
 			whole.Ties = hashing.Mix(whole.Ties ^ whole.Words)
 		}
@@ -276,6 +282,34 @@ func (c *Cutter) ties(i int) bool {
 	}
 	r, _ := utf8.DecodeRune(c.normal[i+1:])
 	return isWord(r)
+}
+
+// mostOfUnit is the largest number of letters of a unit.
+const mostOfUnit = 3
+
+// hasUnit reports whether the word from start to i is a number with a unit behind it, which may also be written as one word: 128 GB
+// and 128GB.
+func (c *Cutter) hasUnit(start, i int) bool {
+	for _, b := range c.normal[start:i] {
+		if b < '0' || b > '9' {
+			return false
+		}
+	}
+	if i+1 >= len(c.normal) || c.normal[i] != ' ' {
+		return false
+	}
+	letters := 0
+	for rest := c.normal[i+1:]; len(rest) > 0 && letters <= mostOfUnit; letters++ {
+		r, size := utf8.DecodeRune(rest)
+		if !isWord(r) {
+			break
+		}
+		if !unicode.IsLetter(r) {
+			return false
+		}
+		rest = rest[size:]
+	}
+	return 0 < letters && letters <= mostOfUnit
 }
 
 // appendTied appends the tokens of words that signs join, treated as one word.

@@ -10,7 +10,7 @@ import (
 
 // TestALookupFindsWhatATableHas looks up values that a table has and others, with grams and without, twice each.
 func TestALookupFindsWhatATableHas(t *testing.T) {
-	kinds := []Kind{Text, Words, Grams, Code, Number, Date, Value}
+	kinds := []Kind{Text, Units, Words, Grams, Code, Number, Date, Value}
 	rapid.Check(t, func(t *rapid.T) {
 		value := rapid.OneOf(
 			rapid.StringMatching(`[abAB é/-]{0,8}`), rapid.StringMatching(`[0-2]{1,3}([.,][0-2])?`), rapid.SampledFrom([]string{"null", "2001-02-03", strings.Repeat("long ab/ba ", 90)}),

@@ -34,6 +34,8 @@ func TestWordsReadAsTheyAreCompared(t *testing.T) {
 		want  string
 	}{
 		{"Müller, TS-MR1640", Text, "muller ts mr1640 tsmr1640"},
+		{"(128 GB) 5 x-2 7 elms 3  ml 4 mé 2b c 9 кг 6 d7", Units, "128 gb 128gb 5 x 2 5x2 7 elms 3 ml 4 me 4me 2b c 9 кг 9кг 6 d7"},
+		{"128 GB", Text, "128 gb"},
 		{"$1,200.00", Number, "1200"},
 		{"404/231-1368", Code, "4042311368"},
 		{"24.6.1971", Date, "1971 06 24"},

@@ -108,6 +108,8 @@ func commonKind(a, b *profile) record.Kind {
 		return a.kind
 	case ofCodes(a, b):
 		return record.Code
+	case ofUnits(a, b):
+		return record.Units
 	}
 	return record.Text
 }

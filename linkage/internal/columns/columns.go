@@ -20,6 +20,7 @@ type profile struct {
 	total    int            // number of words
 	kind     record.Kind
 	codes    map[uint64]uint64 // of values that may be codes: how one is written that has these letters and digits; nil: too few are
+	joined   map[uint64]int    // of numbers with a unit behind them: how many there are of each, by the word that both make
 	repeated [2]int            // values of the same letters and digits as an earlier one, and those that are written in another way
 }
 
@@ -39,6 +40,7 @@ func profileOf(of *Sample, place int, cutter *record.Cutter) profile {
 	values := map[uint64]bool{}
 	shapes := map[record.Kind]int{}
 	coded := 0
+	var joined []uint64
 	for _, row := range of.Rows {
 		words, whole := cutter.Cut(nil, row[place], record.Words)
 		if whole.Words == 0 {
@@ -50,6 +52,8 @@ func profileOf(of *Sample, place int, cutter *record.Cutter) profile {
 			p.words[w]++
 			p.total++
 		}
+		joined, _ = cutter.Cut(joined[:0], row[place], record.Units)
+		p.addJoined(joined, words)
 		shape, parts := cutter.Shape(row[place])
 		if shape != record.Text {
 			shapes[shape]++
@@ -103,6 +107,35 @@ func ofCodes(a, b *profile) bool {
 		}
 	}
 	return variants >= leastVariants && float64(variants) >= variantsOf*float64(repeated)
+}
+
+// addJoined counts the words that a number and its unit make in a value: words of its tokens by record.Units that are not among its
+// words.
+func (p *profile) addJoined(units, words []uint64) {
+	for _, token := range units {
+		if !record.IsGram(token) && !slices.Contains(words, token) {
+			if p.joined == nil {
+				p.joined = map[uint64]int{}
+			}
+			p.joined[token]++
+		}
+	}
+}
+
+// ofUnits tells whether two columns, or the only one, have numbers and units written as two words and as one.
+func ofUnits(a, b *profile) bool {
+	all, variants := 0, 0
+	count := func(p, q *profile) {
+		for word, n := range p.joined {
+			if all += n; p.words[word] > 0 || q.words[word] > 0 {
+				variants += n
+			}
+		}
+	}
+	if count(a, b); a != b {
+		count(b, a)
+	}
+	return variants >= leastVariants && float64(variants) >= variantsOf*float64(all)
 }
 
 // overlap returns the overlap of two columns' words, from 0 to 1. Each word counts by its share of the column.

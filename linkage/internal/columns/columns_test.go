@@ -88,3 +88,36 @@ func TestCodesAreThoseThatAreWrittenInSeveralWays(t *testing.T) {
 		}
 	}
 }
+
+// TestUnitsAreThoseThatAreWrittenInTwoWays has sizes with a space before the unit, and some without.
+func TestUnitsAreThoseThatAreWrittenInTwoWays(t *testing.T) {
+	table := func(n, together int, form string) *Sample {
+		s := &Sample{Names: []string{"name"}}
+		for i := range n {
+			value := fmt.Sprintf(form, i, 1<<(i%5))
+			if i < together {
+				value = strings.Replace(value, " GB", "GB", 1)
+			}
+			s.Rows = append(s.Rows, [][]byte{[]byte(value)})
+		}
+		return s
+	}
+	for _, of := range []struct {
+		why         string
+		left, right *Sample
+		want        record.Kind
+	}{
+		{"some are written together", table(100, 40, "phone %d (%d GB) blue"), nil, record.Units},
+		{"none is", table(100, 0, "phone %d (%d GB) blue"), nil, record.Text},
+		{"all are", table(100, 100, "phone %d (%d GB) blue"), nil, record.Text},
+		{"the other table writes them together", table(100, 0, "phone %d (%d GB) blue"), table(100, 100, "%d phone %d GB"), record.Units},
+		{"houses in short streets", table(100, 0, "%d Elm %d St"), nil, record.Text},
+	} {
+		if of.right == nil {
+			of.right = of.left
+		}
+		if got := Kind(of.left, of.right, "name", "name"); got != of.want {
+			t.Errorf("%s: %s, want %s", of.why, got, of.want)
+		}
+	}
+}
