@@ -21,9 +21,10 @@ type autoRecipe struct {
 	lists  bool // pairs, and removes none of them
 	// samples are texts like those to come, for a command whose inputs cannot be read twice.
 	samples []string
-	settled bool   // what was chosen before holds
-	asked   bool   // samples are flags of the command
-	told    string // what the sample says; "": it was not asked
+	settled bool    // what was chosen before holds
+	asked   bool    // samples are flags of the command
+	told    string  // what the sample says; "": it was not asked
+	cluster *choice // of a command that removes: set to star where it was not given, and a recipe was chosen
 }
 
 func (f *autoRecipe) add(flags *pflag.FlagSet) {
@@ -99,7 +100,12 @@ func (f *autoRecipe) apply(cmd *cobra.Command, c *alike.Config, threads int) err
 		shingles.Rarity = &dedup.Rarity{Rare: true}
 	}
 	c.Signatures, c.Decide = shingles, decide
-	f.told = fmt.Sprintf("recipe by a sample of %s: %s (%s)", count(int64(a.Documents), "text"), flagsOf(a.Chosen), a.Reason)
+	chosen := flagsOf(a.Chosen)
+	if f.cluster != nil && a.Told && a.Chosen != advise.Default && !a.Chosen.Measure.ByParts() && !cmd.Flags().Changed("cluster") {
+		f.cluster.value = star // a chain of noisy copies passes from one text to another
+		chosen += " --cluster " + star
+	}
+	f.told = fmt.Sprintf("recipe by a sample of %s: %s (%s)", count(int64(a.Documents), "text"), chosen, a.Reason)
 	return nil
 }
 

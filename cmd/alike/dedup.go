@@ -259,6 +259,7 @@ func (f *dedupFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if f.auto.wanted() && f.index != "" {
 		return usagef("--recipe auto is not for --index, which has a recipe of its own: leave one of them out")
 	}
+	f.auto.cluster = &f.clusters.mode
 	if err := f.auto.apply(cmd, &c, f.input.threads); err != nil {
 		return err
 	}

@@ -62,6 +62,74 @@ func TestTheRecipeThatTuneFindsIsTheOneThatRunsTake(t *testing.T) {
 	}
 }
 
+// TestAChosenRecipeRemovesOnlyWhatIsLikeTheKept: of texts that each have most of the one before, the default clusters connect
+// the ends, which have nothing in common.
+func TestAChosenRecipeRemovesOnlyWhatIsLikeTheKept(t *testing.T) {
+	t.Chdir(t.TempDir())
+	random := rand.New(rand.NewPCG(5, 6))
+	var lines strings.Builder
+	put := func(text string) {
+		fmt.Fprintf(&lines, "{\"id\":\"%d\",\"text\":%q}\n", strings.Count(lines.String(), "\n"), text)
+	}
+	words := func(n int) []string {
+		all := make([]string, n)
+		for i := range all {
+			for range 3 + random.IntN(6) {
+				all[i] += string("etaoinshrdlu"[random.IntN(12)])
+			}
+		}
+		return all
+	}
+	for range 150 {
+		text := []byte(strings.Join(words(120), " "))
+		for range 2 {
+			for range 15 {
+				text[random.IntN(len(text))] = 'x'
+			}
+			put(string(text))
+		}
+	}
+	moving := words(500)
+	for from := 0; from+120 <= len(moving); from += 30 {
+		put(strings.Join(moving[from:from+120], " "))
+	}
+	if err := os.WriteFile("in.jsonl", []byte(lines.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	removed := map[string]int{}
+	for flags, says := range map[string]string{"--recipe auto": " --cluster star (", "--recipe auto --cluster components": ""} {
+		_, told, err := runTold(strings.Fields("dedup in.jsonl -o out --ids-only " + flags))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, rest, _ := strings.Cut(told, "--threshold ")
+		var least float64
+		if _, err := fmt.Sscan(rest, &least); err != nil || !strings.Contains(told, says) || says == "" && strings.Contains(told, "--cluster") {
+			t.Fatalf("%s: it says %s", flags, told)
+		}
+		rows, err := os.ReadFile("out/removed.csv")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range strings.Split(strings.TrimSpace(string(rows)), "\n")[1:] {
+			fields := strings.Split(row, ",")
+			var similarity float64
+			if _, err := fmt.Sscan(fields[2], &similarity); err != nil {
+				t.Fatal(err)
+			}
+			if removed[flags]++; says != "" && similarity < least {
+				t.Errorf("%s is removed, and is like the kept %s by %s only", fields[0], fields[1], fields[2])
+			}
+		}
+		if err := os.RemoveAll("out"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := removed["--recipe auto"]; n < 100 || n >= removed["--recipe auto --cluster components"] {
+		t.Errorf("removed %v", removed)
+	}
+}
+
 // TestPagesOfOneTemplateStay: the default alone removes all but one, though each has words of its own.
 func TestPagesOfOneTemplateStay(t *testing.T) {
 	t.Chdir(t.TempDir())
