@@ -37,8 +37,6 @@ func dial(address string) (*client, error) {
 	return c, nil
 }
 
-func (c *client) close() { c.conn.Close() }
-
 func (c *client) read() {
 	in := bufio.NewReaderSize(c.conn, 256<<10)
 	for done := range c.waiting {
