@@ -38,8 +38,8 @@ func examineAs(ctx context.Context, c *Config, f *find.Finder, r *Result) (*judg
 	if err != nil {
 		return nil, settled{}, err
 	}
-	once, sure, err := judge.SeveralOf(ctx, e, c.once())
-	if err != nil {
+	once, sure := judge.SeveralOf(ctx, e, c.once())
+	if err := ctx.Err(); err != nil {
 		return nil, settled{}, err
 	}
 	supported := !once.Both()

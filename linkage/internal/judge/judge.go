@@ -239,6 +239,6 @@ func degrees(c *compare.Comparison, probability []float64) []float64 {
 
 // SeveralOf returns which records have one partner at most, as far as the sample of an Examiner shows: see model.Several. may says which have by
 // the rule.
-func SeveralOf(ctx context.Context, e *Examiner, may model.Once) (once model.Once, sure bool, err error) {
-	return model.Several(ctx, len(e.Matchers), e.Sample, e.shares, may, e.Sampled)
+func SeveralOf(ctx context.Context, e *Examiner, may model.Once) (once model.Once, sure bool) {
+	return model.Several(ctx, e.Sample, e.shares, may, e.Sampled)
 }

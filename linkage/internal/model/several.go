@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/linkage/internal/compare"
-	"github.com/alike-dev/alike/linkage/internal/parallel"
 )
 
 const (
@@ -37,16 +36,9 @@ const (
 // fits models to the candidates that let the records of one table have several partners. The data support that where
 // such a model finds many more matches, is sure of them, and keeps those that there were, from which it starts; or where it is
 // clearer than the others, and finds several for the records of this table rather than for those of the other one: then it is not
-// sure. share is that of Options; probability is that of each candidate by the fit. The error is that of ctx.
-func Several(ctx context.Context, threads int, c *compare.Comparison, share []float64, may Once, probability []float64) (once Once, sure bool, err error) {
-	var sides [2]several
-	if err := parallel.Ranges(ctx, threads, len(sides), 1, func(int) func(from, to int) {
-		return func(side, _ int) {
-			sides[side] = severalIn(ctx, c, share, Once{Left: side == 1, Right: side == 0}, probability)
-		}
-	}); err != nil {
-		return once, false, err
-	}
+// sure. share is that of Options; probability is that of each candidate by the fit.
+func Several(ctx context.Context, c *compare.Comparison, share []float64, may Once, probability []float64) (once Once, sure bool) {
+	sides := [2]several{severalIn(ctx, c, share, Once{Right: true}, probability), severalIn(ctx, c, share, Once{Left: true}, probability)}
 	once, most := Once{true, true}, 0.0
 	for side, s := range sides {
 		other := &sides[1-side]
@@ -57,7 +49,7 @@ func Several(ctx context.Context, threads int, c *compare.Comparison, share []fl
 			once, sure, most = s.once, told, s.right
 		}
 	}
-	return once, sure, ctx.Err()
+	return once, sure
 }
 
 // severalIn returns what a fit finds that lets records of one table have several partners. It starts from the probabilities of
