@@ -53,7 +53,7 @@ func TestFirmsOfAGroupAreNotOneFirm(t *testing.T) {
 	if r.Linked > 0 && !r.Disputed {
 		t.Errorf("%d links of firms that are all in the table once, %s", r.Linked, r.Estimates())
 	}
-	if told := strings.Join(r.Notes, "\n"); r.Linked > 0 && !(strings.Contains(told, "differ in founded, tax:") && strings.Contains(told, "street, town, phone")) {
+	if told := strings.Join(r.Notes, "\n"); r.Linked > 0 && !(strings.Contains(told, "differ in founded, tax:") && strings.Contains(told, "one thing agrees: name, street, town, phone")) {
 		t.Errorf("notes do not say in what firms differ, and in what they agree:\n%s", told)
 	}
 	found := func(r *Result, entity map[string]int) (precision, recall float64) {

@@ -164,7 +164,9 @@ func TestLabelsThatChangeNothingGiveTheDecisionWithoutThem(t *testing.T) {
 	}
 }
 
-func TestAModelIsReadAsItWasWrittenAndNothingElseIs(t *testing.T) {
+// ofTwins returns a model that was learned from twins.
+func ofTwins(t *testing.T) *Model {
+	t.Helper()
 	path, matches := twins(t, 60)
 	l, err := NewLearner(t.Context(), Config{Left: path})
 	if err != nil {
@@ -174,6 +176,11 @@ func TestAModelIsReadAsItWasWrittenAndNothingElseIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return m
+}
+
+func TestAModelIsReadAsItWasWrittenAndNothingElseIs(t *testing.T) {
+	m := ofTwins(t)
 	data, err := json.Marshal(m)
 	if err != nil {
 		t.Fatal(err)
@@ -222,15 +229,7 @@ func FuzzReadModel(f *testing.F) {
 // TestAModelOfAnEarlierProgramIsRead reads one without levels of exchanged words, which tell by it what the levels do that they stand
 // for.
 func TestAModelOfAnEarlierProgramIsRead(t *testing.T) {
-	path, matches := twins(t, 60)
-	l, err := NewLearner(t.Context(), Config{Left: path})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := l.Fit(Labels{Pairs: matches, Complete: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := ofTwins(t)
 	m.Version = 2
 	for f, evidence := range m.Base.Evidence {
 		m.Base.Evidence[f] = evidence[:49]

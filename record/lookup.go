@@ -67,7 +67,7 @@ func (l *Lookup) Find(f int, value []byte) *Found {
 	}
 	slices.Sort(l.tokens)
 	for _, hash := range slices.Compact(l.tokens) {
-		if l.words && hash&gramBit != 0 {
+		if l.words && IsGram(hash) {
 			continue
 		}
 		number, ok := l.numbering.tokens.find(hash)

@@ -139,7 +139,7 @@ func (n *Numbering) Finish() {
 	n.count = n.tokens.Len()
 	n.grams = bitset.New[uint32](n.count)
 	for token, hash := range n.tokens.hashes {
-		if hash&gramBit != 0 {
+		if IsGram(hash) {
 			n.grams.Add(uint32(token))
 		}
 	}
@@ -174,7 +174,7 @@ func (n *Numbering) Hashes() []uint64 { return n.tokens.hashes }
 // IsGram reports whether a token is a 3-gram of a word, and not a word or a value.
 func (n *Numbering) IsGram(token uint32) bool {
 	if n.grams == nil {
-		return n.tokens.hashes[token]&gramBit != 0
+		return IsGram(n.tokens.hashes[token])
 	}
 	return n.grams.Has(token)
 }

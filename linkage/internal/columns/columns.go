@@ -52,8 +52,10 @@ func profileOf(of *Sample, place int, cutter *record.Cutter) profile {
 			p.words[w]++
 			p.total++
 		}
-		joined, _ = cutter.Cut(joined[:0], row[place], record.Units)
-		p.addJoined(joined, words)
+		if len(words) > 1 {
+			joined, _ = cutter.Cut(joined[:0], row[place], record.Units)
+			p.addJoined(joined, words)
+		}
 		shape, parts := cutter.Shape(row[place])
 		if shape != record.Text {
 			shapes[shape]++
@@ -110,15 +112,17 @@ func ofCodes(a, b *profile) bool {
 }
 
 // addJoined counts the words that a number and its unit make in a value: words of its tokens by record.Units that are not among its
-// words.
+// words, which it sorts. O(n log n).
 func (p *profile) addJoined(units, words []uint64) {
+	slices.Sort(words)
 	for _, token := range units {
-		if !record.IsGram(token) && !slices.Contains(words, token) {
-			if p.joined == nil {
-				p.joined = map[uint64]int{}
-			}
-			p.joined[token]++
+		if _, written := slices.BinarySearch(words, token); written || record.IsGram(token) {
+			continue
 		}
+		if p.joined == nil {
+			p.joined = map[uint64]int{}
+		}
+		p.joined[token]++
 	}
 }
 
