@@ -271,7 +271,8 @@ func (b *Batch) look(p *prepared, set func() []uint64) {
 	if !p.timed {
 		p.time = b.x.window.untimed()
 	}
-	slot, similarity, found, err := b.finder.oldest(b.view, b.view.Range, b.query(p, set), b.finder.read(b.view))
+	q := b.query(p, set)
+	slot, similarity, found, err := b.finder.oldest(b.view, b.view.Range, &q, b.finder.read(b.view))
 	if err != nil && b.err == nil {
 		b.err = err
 	}
@@ -279,8 +280,8 @@ func (b *Batch) look(p *prepared, set func() []uint64) {
 }
 
 // query returns the query that finds documents that are similar to this one.
-func (b *Batch) query(p *prepared, set func() []uint64) *query {
-	return &query{keys: within(b.keys, span{p.keys.from, p.keys.from + p.ways}), digest: p.digest,
+func (b *Batch) query(p *prepared, set func() []uint64) query {
+	return query{keys: within(b.keys, span{p.keys.from, p.keys.from + p.ways}), digest: p.digest,
 		words: within(b.words, p.words), time: p.time, set: set, accepts: p.accepts}
 }
 

@@ -5,7 +5,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -167,6 +169,84 @@ func TestEntriesAreDecidedAsDocuments(t *testing.T) {
 		if err != nil || got[0].New != want.New || string(got[0].Of) != string(want.Of) || got[0].Similarity != want.Similarity {
 			t.Fatalf("%d: %+v %v, want %+v", i, got[0], err, want)
 		}
+	}
+}
+
+// Batches that were prepared when the collection was another one, entries, and documents that go may come in any order:
+// each document is decided as if it had come alone.
+func TestEntriesAndDocumentsThatWerePreparedBeforeMix(t *testing.T) {
+	o := Options{Recipe: recipes(t)["sets"], ByID: true}
+	random := rand.New(rand.NewPCG(17, 3))
+	at, other := made(t, o), made(t, o)
+	texts := newTexter(9)
+	type prepared struct {
+		docs    []Document
+		batch   *Batch
+		isAdded bool
+	}
+	var waiting []prepared
+	n, similar := 0, 0
+	for range 400 {
+		p := prepared{batch: other.NewCheck(), isAdded: random.IntN(6) == 0}
+		if p.isAdded {
+			p.batch = other.NewBatch()
+		}
+		asEntries, sender := random.IntN(2) == 0 && !p.isAdded, other.NewBatch()
+		for range 1 + random.IntN(4) {
+			n++
+			d := Document{ID: fmt.Append(nil, n), Text: []byte(texts.next())}
+			p.docs = append(p.docs, d)
+			if !asEntries {
+				p.batch.Add(d)
+				continue
+			}
+			sender.Add(d)
+			if err := p.batch.AddEntry(sender.AppendEntry(nil, sender.Len()-1), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		waiting = append(waiting, p)
+		if random.IntN(3) == 0 {
+			continue
+		}
+		i := random.IntN(len(waiting))
+		p = waiting[i]
+		waiting = slices.Delete(waiting, i, i+1)
+		if p.isAdded {
+			alone := at.NewBatch()
+			for _, d := range p.docs {
+				alone.Add(d)
+			}
+			if err := errors.Join(at.Add(alone), other.Add(p.batch)); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		verdicts, err := other.Check(p.batch, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, d := range p.docs {
+			want, err := at.CheckOne(d)
+			got := verdicts[i]
+			if err != nil || got.New != want.New || string(got.Of) != string(want.Of) || got.Similarity != want.Similarity {
+				t.Fatalf("%s: %+v %v, want %+v", d.ID, got, err, want)
+			}
+			if !got.New {
+				similar++
+			}
+		}
+		if random.IntN(4) == 0 {
+			id := fmt.Append(nil, 1+random.IntN(n))
+			want, err := at.Delete(id)
+			got, err2 := other.Delete(id)
+			if err != nil || err2 != nil || got != want {
+				t.Fatalf("%d of %s are deleted, want %d: %v %v", got, id, want, err, err2)
+			}
+		}
+	}
+	if similar < 50 {
+		t.Errorf("%d documents are similar to others", similar)
 	}
 }
 

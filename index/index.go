@@ -119,6 +119,7 @@ func (x *Index) Check(b *Batch, emit func([]Verdict) error) ([]Verdict, error) {
 	if err := x.writer.hasRoom(); err != nil {
 		return nil, err
 	}
+	x.writer.recent.use(b.view != nil)
 	x.writer.begin(x.view.Load(), &b.cargo)
 	b.verdicts = b.verdicts[:0]
 	for i := range b.docs {
@@ -196,6 +197,7 @@ func (x *Index) Add(b *Batch) error {
 	if err := x.writer.hasRoom(); err != nil {
 		return err
 	}
+	x.writer.recent.use(true)
 	x.writer.begin(x.view.Load(), &b.cargo)
 	for i := range b.docs {
 		p := &b.docs[i]
@@ -228,6 +230,7 @@ func (x *Index) Delete(ids ...[]byte) (n int, err error) {
 	if err := x.writer.err(); err != nil {
 		return 0, err
 	}
+	x.writer.recent.use(true)
 	x.writer.begin(x.view.Load(), nil)
 	for _, id := range ids {
 		before := len(x.writer.dead)

@@ -15,6 +15,8 @@ type recent struct {
 	from  [generations]uint64
 	begun int // generations so far; the current one is the last of them
 	keys  int // that were marked in it
+
+	unused bool // see use
 }
 
 const (
@@ -31,6 +33,9 @@ func markOf(key uint64) uint64 { return keytable.Print(key) >> 1 % (1 << markBit
 // add marks keys. next is the slot of the document that gets them, or a later one if that was there before; no slot from
 // next on has a key.
 func (r *recent) add(next uint64, keys ...uint64) {
+	if r.unused {
+		return
+	}
 	if r.begun == 0 || r.keys >= generationKeys {
 		r.begun++
 		r.keys = 0
@@ -43,6 +48,14 @@ func (r *recent) add(next uint64, keys ...uint64) {
 		r.marks[markOf(key)] |= 1 << (r.begun % generations)
 	}
 	r.keys += len(keys)
+}
+
+// use is called before a batch is decided, and says whether its keys are to be marked. What follows a log looks in no view
+// beforehand, and marks would take 0.3 µs of a document's 4.
+func (r *recent) use(use bool) {
+	if r.unused = !use; r.unused {
+		r.begun = 0 // all is forgotten
+	}
 }
 
 // since appends those of the keys that documents from the slot first on may have. It appends all if first is too long

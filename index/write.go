@@ -19,10 +19,27 @@ type writer struct {
 	marks   []mark
 	failed  error
 	asked   uint64 // number of slots when memory was last known to have room
+
+	// What would be allocated for each document: see grown and findOriginal.
+	seen   view
+	query  query
+	record []byte // of the query
+	set    func() []uint64
+	stored func(slot uint64) (record, error)
 }
 
 func newWriter(c *collection) *writer {
-	return &writer{collection: c, changes: changes{named: map[string]uint64{}}, finder: newFinder(c)}
+	w := &writer{collection: c, changes: changes{named: map[string]uint64{}}, finder: newFinder(c)}
+	w.set = func() []uint64 { return w.finder.querySet(w.record) }
+	w.stored = w.read
+	return w
+}
+
+// grown returns the view of all documents so far, with those of the current batch. It is valid until the next call.
+func (w *writer) grown(now keytable.Range) *view {
+	w.seen = w.growing
+	w.seen.Range = now
+	return &w.seen
 }
 
 // decide decides about one document of a batch, and adds it if it is new.
@@ -113,8 +130,7 @@ func (w *writer) describe(b *Batch, v *Verdict) (r record, err error) {
 // gone since, and documents that were added since may be similar. The document has its time.
 func (w *writer) findOriginal(b *Batch, p *prepared) (err error) {
 	now := keytable.Range{First: w.growing.First, Next: w.next}
-	grown := w.growing
-	grown.Range = now
+	grown := w.grown(now)
 	look := b.view.after(now)
 	if p.found {
 		alive := p.slot >= grown.First
@@ -133,10 +149,11 @@ func (w *writer) findOriginal(b *Batch, p *prepared) (err error) {
 	if p.found {
 		return nil
 	}
-	q := b.query(p, func() []uint64 { return w.finder.querySet(within(b.bytes, p.record)) })
-	w.keys = w.recent.since(w.keys[:0], look.First, q.keys)
-	q.keys = w.keys
-	p.slot, p.similarity, p.found, err = w.finder.oldest(&grown, look, q, w.read)
+	w.record = within(b.bytes, p.record)
+	w.query = b.query(p, w.set)
+	w.keys = w.recent.since(w.keys[:0], look.First, w.query.keys)
+	w.query.keys = w.keys
+	p.slot, p.similarity, p.found, err = w.finder.oldest(grown, look, &w.query, w.stored)
 	return err
 }
 
@@ -237,9 +254,7 @@ func (w *writer) promote(gone *arrival) error {
 	if gone.ways == 0 {
 		return nil
 	}
-	grown := w.growing
-	grown.Range = keytable.Range{First: w.growing.First, Next: w.next}
-	copies, err := w.finder.copies(&grown, gone.keys[gone.ways-1], gone.digest)
+	copies, err := w.finder.copies(w.grown(keytable.Range{First: w.growing.First, Next: w.next}), gone.keys[gone.ways-1], gone.digest)
 	if len(copies) == 0 {
 		return err
 	}
@@ -294,9 +309,7 @@ func (w *writer) keysOf(a *arrival, now keytable.Range) ([]uint64, error) {
 	if a.ways == 0 || w.window.expires() {
 		return a.keys, nil
 	}
-	grown := w.growing
-	grown.Range = now
-	copies, err := w.finder.copies(&grown, a.keys[a.ways-1], a.digest)
+	copies, err := w.finder.copies(w.grown(now), a.keys[a.ways-1], a.digest)
 	if len(copies) > 0 {
 		return a.keys[a.ways-1 : a.ways], err
 	}
@@ -331,6 +344,7 @@ func (w *writer) commit() error {
 	}
 	shown := w.growing
 	w.changes.shown = nil // so that memory that only it holds is released
+	w.seen, w.query, w.record = view{}, query{}, nil
 	shown.Next, shown.gone = w.next, nil
 	w.view.Store(&shown)
 	if err := w.store.settle(false); err != nil {

@@ -101,8 +101,10 @@ func (m *machine) Apply(e *ordered.Entry, sum []byte) (outcomes []any, _ []byte,
 		if err != nil {
 			return nil, sum, err
 		}
-		for _, out := range done {
-			outcomes = append(outcomes, out)
+		if e.Own {
+			for _, out := range done {
+				outcomes = append(outcomes, out)
+			}
 		}
 		ops = ops[len(done):]
 	}

@@ -170,12 +170,13 @@ func (r *Replica) applyOps(number uint64, h *head) error {
 		return nil
 	}
 	s.Now = max(s.Now, h.now)
-	e := Entry{Number: number, Now: time.Unix(0, h.now), Knows: s.knows(), Own: mine != nil}
+	e := Entry{Number: number, Now: time.Unix(0, h.now), Ops: r.forMachine[:0], Knows: s.knows(), Own: mine != nil}
 	for _, op := range r.ops {
 		if len(op) > 0 && op[0] == opMachine {
 			e.Ops = append(e.Ops, op[1:])
 		}
 	}
+	r.forMachine = e.Ops
 	var outcomes []any
 	if len(e.Ops) > 0 {
 		var err error
@@ -184,22 +185,21 @@ func (r *Replica) applyOps(number uint64, h *head) error {
 		}
 	}
 	s.note(h, number)
-	results, n := make([]result, len(r.ops)), 0
-	for i, op := range r.ops {
-		switch {
-		case len(op) == 0:
-		case op[0] == opHello:
+	for _, op := range r.ops {
+		if len(op) > 0 && op[0] == opHello {
 			s.hear(op[1:])
-		case op[0] == opMachine:
-			if mine != nil {
-				results[i].outcome = outcomes[n]
-			}
-			n++
 		}
 	}
 	if mine != nil {
 		r.applied.Store(number) // for whoever asks how far this is, once it is answered
-		r.out.finish(mine, func(i int) result { return results[i] })
+		n := 0
+		r.out.finish(mine, func(i int) (done result) {
+			if op := r.ops[i]; len(op) > 0 && op[0] == opMachine {
+				done.outcome = outcomes[n]
+				n++
+			}
+			return done
+		})
 	}
 	return nil
 }

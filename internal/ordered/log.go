@@ -59,8 +59,8 @@ var (
 
 // A Machine is what is replicated. Only one goroutine calls it.
 type Machine interface {
-	// Apply applies an entry. It appends to sum what all replicas must agree on about the outcomes. After an error the
-	// entry is not applied, and the replica stands still until it is started again.
+	// Apply applies an entry. It appends to sum what all replicas must agree on about the outcomes, and returns these if
+	// the entry is Own. After an error it is not applied, and the replica stands still until it is started again.
 	Apply(e *Entry, sum []byte) (outcomes []any, more []byte, err error)
 	// Save returns a function that writes the state as it is now, which any goroutine may call later.
 	Save() (write func(to Writer) error, err error)

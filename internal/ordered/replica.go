@@ -52,18 +52,19 @@ type Replica struct {
 	unsaid   atomic.Bool // whether the others do not know it
 
 	// Of the goroutine that applies.
-	state    state
-	chains   chains
-	ops      [][]byte
-	sum      []byte
-	distrust uint64    // entries up to it may tell of another past
-	reset    time.Time // when that was
-	wentBack time.Time // when a snapshot was last loaded since the past was another one
-	saves    sync.WaitGroup
-	saving   atomic.Bool
-	since    int64        // bytes of entries since the last snapshot
-	size     atomic.Int64 // of the last snapshot
-	saved    time.Time    // when it was begun
+	state      state
+	chains     chains
+	sum        []byte
+	ops        [][]byte  // of an entry
+	forMachine [][]byte  // of them
+	distrust   uint64    // entries up to it may tell of another past
+	reset      time.Time // when that was
+	wentBack   time.Time // when a snapshot was last loaded since the past was another one
+	saves      sync.WaitGroup
+	saving     atomic.Bool
+	since      int64        // bytes of entries since the last snapshot
+	size       atomic.Int64 // of the last snapshot
+	saved      time.Time    // when it was begun
 }
 
 // past is how far the replica was at a moment.

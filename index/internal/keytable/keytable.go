@@ -279,19 +279,32 @@ func (s *shard) replace(n int, r Range) *[]uint64 {
 	for i := 0; i < n; i += pageEntries {
 		entries[i] = 0 // a page that is read first has two faults: one for zeros to read, one for memory to write to
 	}
-	used := 0
-	for _, e := range s.all() {
-		if _, live := r.slot(e); !live || e == 0 {
-			continue
-		}
-		i := home(e>>32, n)
-		for entries[i] != 0 {
-			if i++; i == n {
-				i = 0
+	// How far each line is filled stands in a cache that is near, and a line of the old array has its empty entries last. So
+	// the processor guesses wrong once a line, and not twice an entry: half of the time.
+	var few [pageEntries]uint8
+	filled, lines := few[:], n/perLine
+	if lines > len(few) {
+		filled = make([]uint8, lines)
+	}
+	used, old := 0, s.all()
+	for from := 0; from < len(old); from += perLine {
+		for _, e := range old[from:min(from+perLine, len(old))] {
+			if e == 0 {
+				break
 			}
+			if _, live := r.slot(e); !live {
+				continue
+			}
+			line := home(e>>32, n) / perLine
+			for filled[line] == perLine {
+				if line++; line == lines {
+					line = 0
+				}
+			}
+			entries[line*perLine+int(filled[line])] = e
+			filled[line]++
+			used++
 		}
-		entries[i] = e
-		used++
 	}
 	s.used = used
 	s.entries.Store(&entries)
