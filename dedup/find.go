@@ -43,7 +43,7 @@ func find(ctx context.Context, j *job, in *inputs, how choice, docs *documents, 
 	if err := f.search.find(ctx, f); err != nil {
 		return nil, err
 	}
-	if err := f.askThirds(ctx); err != nil {
+	if err := f.lookAgain(ctx); err != nil {
 		return nil, err
 	}
 	return f, s.sameValues(ctx, f.edges, func(e extsort.Entry) (a, b uint32) { p := graph.PairOf(e.Key); return p.A, p.B })
@@ -75,27 +75,46 @@ func (s *search) find(ctx context.Context, f *found) error {
 	return s.counted(f, err)
 }
 
-// askThirds takes out the edges that third texts contradict, if that is asked for.
-func (f *found) askThirds(ctx context.Context) error {
-	if !f.ThirdTexts {
-		return nil
+// lookAgain takes out the edges that the texts themselves contradict, as far as that is asked for.
+func (f *found) lookAgain(ctx context.Context) error {
+	if f.ThirdTexts {
+		gone, err := f.without(ctx, "thirds", func() (*extsort.Sorted, int64, error) { return thirds.Left(ctx, f.thirdsOptions(), f.edges) })
+		if err != nil {
+			return err
+		}
+		f.account.Contradicted = &gone
 	}
-	return f.account.stage("thirds", 0, func() (items, bytes int64, err error) {
-		made, gone, err := f.log.Step(ctx, "after-thirds", func() ([]*extsort.Sorted, int64, error) {
-			left, gone, err := thirds.Left(ctx, f.thirdsOptions(), f.edges)
+	if f.Whole {
+		gone, err := f.without(ctx, "whole", func() (*extsort.Sorted, int64, error) {
+			return thirds.Whole(ctx, f.thirdsOptions(), &f.sides, f.classes.Representatives, f.edges)
+		})
+		if err != nil {
+			return err
+		}
+		f.account.Partial = &gone
+	}
+	return nil
+}
+
+// without leaves the edges that a stage of this name returns, and returns how many it does not.
+func (f *found) without(ctx context.Context, name string, leave func() (left *extsort.Sorted, gone int64, err error)) (gone int64, err error) {
+	err = f.account.stage(name, 0, func() (items, bytes int64, err error) {
+		made, n, err := f.log.Step(ctx, "after-"+name, func() ([]*extsort.Sorted, int64, error) {
+			left, n, err := leave()
 			if err != nil {
 				return nil, 0, errors.Join(err, f.space.ReleaseAll(left))
 			}
-			return []*extsort.Sorted{left}, gone, nil
+			return []*extsort.Sorted{left}, n, nil
 		}, f.space.Sorting("fresh", 8, graph.PairBits(f.docs.table.Docs)))
 		if err != nil {
 			return 0, 0, err
 		}
-		items = f.edges.Len()
+		items, gone = f.edges.Len(), n
 		err = f.space.Release(f.edges)
-		f.edges, f.account.Contradicted = made[0], &gone
+		f.edges = made[0]
 		return items, 0, err
 	})
+	return gone, err
 }
 
 // release releases what was found; once more, it does nothing.
@@ -384,7 +403,7 @@ func (s *search) hotOptions() hot.Options {
 
 func (f *found) clusterOptions() clusters.Options {
 	o := clusters.Options{
-		Graph: f.graph(), Table: f.docs.table, Sides: &f.sides, Keep: f.Keep, Star: f.Star, Parts: f.removesParts, Sizes: f.sizes, Verify: f.verifyOptions(),
+		Graph: f.graph(), Table: f.docs.table, Sides: &f.sides, Keep: f.Keep, Star: f.Star, Whole: f.Whole, Parts: f.removesParts, Sizes: f.sizes, Verify: f.verifyOptions(),
 		Sized: f.Tags != nil,
 	}
 	if f.docs.links != nil {

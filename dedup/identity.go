@@ -35,6 +35,7 @@ func identity(c *settings, command string, in *inputs, known string) iter.Seq[jo
 			{Name: string(setting.BucketCap), Value: fmt.Sprint(c.BucketCap)},
 			{Name: string(setting.Keep), Value: c.Keep.String()},
 			{Name: string(setting.Star), Value: fmt.Sprint(c.Star)},
+			{Name: string(setting.Whole), Value: fmt.Sprint(c.Whole)},
 			{Name: string(setting.OnError), Value: string(c.OnError)},
 			{Name: string(setting.Format), Value: string(c.Corpus.Format)},
 			{Name: string(setting.TextField), Value: c.Corpus.TextField},

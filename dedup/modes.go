@@ -92,6 +92,10 @@ type Survivors interface{ survivors(*modes) }
 type OnePerCluster struct {
 	Keep cluster.Keep // which one
 	Star bool         // remove only documents similar to the kept document itself; always with a containment
+	// Whole, which implies Star, removes only documents of which three quarters stand in the kept one, which is no shorter
+	// then: blocks of their text, with any noise, or characters of short ones. What many documents have weighs next to
+	// nothing. For exact similarities of texts; all texts in pairs are read once more.
+	Whole bool
 }
 
 // NewTo keeps the documents that are new to a collection of documents, which come before the inputs:
@@ -138,6 +142,7 @@ type modes struct {
 	ThirdTexts    bool
 	Keep          cluster.Keep
 	Star          bool
+	Whole         bool
 	Known         Known
 	Folder        string
 	Finder        string // a FinderFolder
@@ -174,8 +179,10 @@ func (Exact) candidates(m *modes)  { m.Method = MethodExact }
 
 func (b Bands) candidates(m *modes) { m.Method, m.Banding = MethodLSH, lsh.Params(b) }
 
-func (o OnePerCluster) survivors(m *modes) { m.Keep, m.Star = o.Keep, o.Star }
-func (n NewTo) survivors(m *modes)         { m.Known = n.Known }
+func (o OnePerCluster) survivors(m *modes) {
+	m.Keep, m.Star, m.Whole = o.Keep, o.Star || o.Whole, o.Whole
+}
+func (n NewTo) survivors(m *modes) { m.Known = n.Known }
 
 func (f WorkFolder) work(m *modes)   { m.Folder, m.Fresh = f.Path, f.Fresh }
 func (f FinderFolder) work(m *modes) { m.Finder = string(f) }

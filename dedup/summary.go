@@ -34,7 +34,9 @@ type Summary struct {
 	Verified   int64 `json:"verified"`   // of them, at or above the threshold
 	Rejected   int64 `json:"rejected"`   // of them, below
 	// Contradicted, with Similarity.ThirdTexts, are those verified that third texts took out.
-	Contradicted    *int64 `json:"contradicted,omitempty"`
+	Contradicted *int64 `json:"contradicted,omitempty"`
+	// Partial, with OnePerCluster.Whole, are those verified of which no text stands in the other one.
+	Partial         *int64 `json:"partial,omitempty"`
 	Clusters        int64  `json:"clusters"`
 	LargestClusters []int  `json:"largest_clusters"` // sizes, at most 10
 	BucketsCapped   int64  `json:"buckets_capped"`

@@ -49,6 +49,9 @@ func (c *settings) validateThreshold() error {
 	if c.ThirdTexts && (c.Verify != recipe.Exact || c.Known != nil || c.Fingerprints) {
 		checks = append(checks, setting.Errorf("%s asks third texts about all exact similarities of a run: leave out %s, fingerprints, and an index, which has answered by what came first", setting.ThirdTexts, setting.Verify))
 	}
+	if c.Whole && (c.Verify != recipe.Exact || c.Known != nil || c.Fingerprints) {
+		checks = append(checks, setting.Errorf("%s looks at all texts of exact similarities of a run: leave out %s, fingerprints, and an index", setting.Whole, setting.Verify))
+	}
 	if c.Shared && !hasBands(c.Sketch) {
 		checks = append(checks, fmt.Errorf("%s has no components that could be shared: use oph or kmins", c.Sketch))
 	}

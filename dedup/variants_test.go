@@ -239,6 +239,18 @@ func allVariants(t testing.TB) []variant {
 			bySimilarity(c, func(s *Similarity) { s.Threshold, s.ThirdTexts = 0.1, true })
 			fromRecords(c)
 		}},
+		{"whole texts, of containment with references", func(c *Config, references string) {
+			c.Signatures = OfShingles{Options: shingle.Options{N: 1}}
+			bySimilarity(c, func(s *Similarity) { s.Measure, s.Threshold, s.ThirdTexts = measure.MaxContainment, 0.15, true })
+			onePerCluster(c, func(s *OnePerCluster) { s.Whole = true })
+			withReferences(c, references)
+		}},
+		{"whole texts from records", func(c *Config, _ string) {
+			c.Signatures = OfShingles{Options: shingle.Options{N: 1}}
+			bySimilarity(c, func(s *Similarity) { s.Threshold = 0.1 })
+			onePerCluster(c, func(s *OnePerCluster) { s.Whole = true })
+			fromRecords(c)
+		}},
 		{"cosine from records", func(c *Config, _ string) {
 			bySimilarity(c, func(s *Similarity) { s.Measure, s.Candidates = measure.Cosine, LSH{} })
 			fromRecords(c)

@@ -24,7 +24,7 @@ type autoRecipe struct {
 	settled bool    // what was chosen before holds
 	asked   bool    // samples are flags of the command
 	told    string  // what the sample says; "": it was not asked
-	cluster *choice // of a command that removes: set to star where it was not given, and a recipe was chosen
+	cluster *choice // of a command that removes: set to whole where it was not given, and a recipe was chosen
 }
 
 func (f *autoRecipe) add(flags *pflag.FlagSet) {
@@ -101,9 +101,9 @@ func (f *autoRecipe) apply(cmd *cobra.Command, c *alike.Config, threads int) err
 	}
 	c.Signatures, c.Decide = shingles, decide
 	chosen := flagsOf(a.Chosen)
-	if f.cluster != nil && a.Told && a.Chosen != advise.Default && !a.Chosen.Measure.ByParts() && !cmd.Flags().Changed("cluster") {
-		f.cluster.value = star // a chain of noisy copies passes from one text to another
-		chosen += " --cluster " + star
+	if f.cluster != nil && a.Told && a.Chosen != advise.Default && !cmd.Flags().Changed("cluster") {
+		f.cluster.value = whole // a chain of noisy copies passes from one text to another, and a passage is not all of a text
+		chosen += " --cluster " + whole
 	}
 	f.told = fmt.Sprintf("recipe by a sample of %s: %s (%s)", count(int64(a.Documents), "text"), chosen, a.Reason)
 	return nil

@@ -148,6 +148,7 @@ func (f *dedupFlags) add(own *pflag.FlagSet) {
 const (
 	components = "components" // the default for texts
 	star       = "star"
+	whole      = "whole"
 	held       = "held" // the default for records
 )
 
@@ -158,9 +159,9 @@ type clusterFlags struct {
 }
 
 func (f *clusterFlags) add(own *pflag.FlagSet) {
-	f.mode = choose(components, star, held)
+	f.mode = choose(components, star, whole, held)
 	own.StringArrayVar(&f.against, "against", nil, "reference `input`: remove what is like a document of it; repeatable")
-	own.Var(&f.mode, "cluster", "components (all documents linked directly or through others), star (only those similar to the kept document itself) or held (records: split where their own pairs contradict)")
+	own.Var(&f.mode, "cluster", "components (all documents linked directly or through others), star (only those similar to the kept document itself), whole (only those of which three quarters stand in it) or held (records: split where their own pairs contradict)")
 	sayDefault(own, "cluster", components+"; of records "+held)
 }
 
@@ -191,7 +192,7 @@ func (f *clusterFlags) apply(cmd *cobra.Command, keep string, c *alike.Config) e
 	if len(f.against) > 0 {
 		c.Beside = dedup.Against(f.against)
 	}
-	c.Survivors = dedup.OnePerCluster{Keep: rule, Star: f.mode.value == star}
+	c.Survivors = dedup.OnePerCluster{Keep: rule, Star: f.mode.value == star, Whole: f.mode.value == whole}
 	return nil
 }
 
@@ -250,7 +251,7 @@ func (f *dedupFlags) run(cmd *cobra.Command, args []string) (err error) {
 		return err
 	}
 	if f.clusters.mode.value == held {
-		return usagef("--cluster held is about the records of a table: give --records too, or take components or star")
+		return usagef("--cluster held is about the records of a table: give --records too, or take components, star or whole")
 	}
 	c, err := f.config(cmd, args)
 	if err != nil {
@@ -296,6 +297,9 @@ var errUndecided = errors.New("the data do not tell which records are the same: 
 func (f *dedupFlags) runRecords(cmd *cobra.Command, args []string) error {
 	if err := f.records.check(cmd, args); err != nil {
 		return err
+	}
+	if f.clusters.mode.value == whole {
+		return usagef("--cluster whole looks at texts: of records take held, components or star")
 	}
 	flags := f.records.joinFlags(cmd, &f.corpusFlags)
 	join, err := flags.joinConfig(cmd, args)

@@ -104,8 +104,8 @@ func (own *planFlags) runRecords(cmd *cobra.Command, command string, records *re
 		if o.Keep, err = cluster.ParseKeep(own.keep); err != nil {
 			return usageError{err}
 		}
-		if own.clusters.mode.value == star || len(own.clusters.against) > 0 {
-			return usagef("--cluster star and --against are for texts in plans: of records take alike dedup --records, or leave them out")
+		if own.clusters.mode.value == star || own.clusters.mode.value == whole || len(own.clusters.against) > 0 {
+			return usagef("--cluster star, whole and --against are for texts in plans: of records take alike dedup --records, or leave them out")
 		}
 		o.Connected, o.Accept = !own.clusters.holds(cmd), own.accept
 	}

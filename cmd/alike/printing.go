@@ -39,10 +39,14 @@ func count(n int64, word string) string {
 
 // describeSearch says how similar documents were found.
 func describeSearch(s *alike.Summary) string {
+	said := describeJoin(s)
 	if s.Contradicted != nil {
-		return fmt.Sprintf("%s; third texts took out %s", describeJoin(s), count(*s.Contradicted, "pair"))
+		said += fmt.Sprintf("; third texts took out %s", count(*s.Contradicted, "pair"))
 	}
-	return describeJoin(s)
+	if s.Partial != nil && *s.Partial > 0 {
+		said += fmt.Sprintf("; of %s no text stands in the other one", count(*s.Partial, "pair"))
+	}
+	return said
 }
 
 // describeJoin is describeSearch without what was taken out.

@@ -34,6 +34,7 @@ var flagNames = map[setting.Name]string{
 	setting.SaveConfig:  "--save-config",
 	setting.Same:        "--same",
 	setting.Source:      "--source",
+	setting.Whole:       "--cluster whole",
 	setting.With:        "--with",
 	setting.Within:      "--within",
 	setting.By:          "--by",

@@ -97,7 +97,7 @@ func TestAChosenRecipeRemovesOnlyWhatIsLikeTheKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	removed := map[string]int{}
-	for flags, says := range map[string]string{"--recipe auto": " --cluster star (", "--recipe auto --cluster components": ""} {
+	for flags, says := range map[string]string{"--recipe auto": " --cluster whole (", "--recipe auto --cluster components": ""} {
 		_, told, err := runTold(strings.Fields("dedup in.jsonl -o out --ids-only " + flags))
 		if err != nil {
 			t.Fatal(err)

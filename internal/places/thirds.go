@@ -6,6 +6,7 @@ import (
 	"github.com/alike-dev/alike/internal/distinct"
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/shingle"
+	"github.com/alike-dev/alike/text"
 )
 
 // A third text tells of a pair what the two cannot tell alone, as where both ran into the same neighbour:
@@ -30,6 +31,11 @@ type Text struct {
 	blocks []int // how many runs each has
 	size   int   // different features
 	level  uint  // only features with so many zeros at the end are in runs: of a long text this is a sample
+
+	// Of a reader of NewWholeReader:
+	own    []int    // how many of the runs of each block few texts have
+	chars  []uint64 // the characters of a short text, and of one that may be compared with a short one
+	common *Common
 }
 
 // blockBits are the bits of a run that number its block; the rest are of the feature.
@@ -41,14 +47,20 @@ const (
 // feature returns the feature of a run, in the lower bits.
 func feature(run uint64) uint64 { return run >> blockBits }
 
+// blockOf returns the block of a run.
+func blockOf(run uint64) uint64 { return run & (1<<blockBits - 1) }
+
 // Bytes returns about how much memory a text takes.
-func (t *Text) Bytes() int { return 8*len(t.runs) + 8*len(t.blocks) + 64 }
+func (t *Text) Bytes() int { return 8*(len(t.runs)+len(t.blocks)+len(t.own)+len(t.chars)) + 64 }
 
 // Reader makes Texts, for one goroutine.
 type Reader struct {
 	shingles *shingle.Shingler
 	features []uint64
 	held     []place
+
+	chars  *text.Tokenizer // nil: Judge.Stands will not be asked
+	common *Common
 }
 
 // place is a feature and how many runs stand before it.
@@ -88,10 +100,13 @@ func (r *Reader) Read(document []byte) *Text {
 	}
 	t.runs = distinct.Sort(t.runs)
 	for i, run := range t.runs {
-		t.blocks[run&(1<<blockBits-1)]++
+		t.blocks[blockOf(run)]++
 		if i == 0 || feature(run) != feature(t.runs[i-1]) {
 			t.size++
 		}
+	}
+	if r.chars != nil {
+		r.whole(t, document, n)
 	}
 	return t
 }
@@ -130,6 +145,9 @@ type Judge struct {
 	shared []uint64 // features that both of the pair have
 	hits   [2][]Hits
 	shares []float64
+
+	parts [2]part // of Stands: blocks of a text's own, and those that many have
+	edits Edits
 }
 
 // Doubts tells whether third texts are to be asked about a pair: neither text stands in the other one, and they share
@@ -146,7 +164,7 @@ func (j *Judge) Doubts(a, b *Text) bool {
 		j.shared = append(j.shared, feature(ofA[0]))
 		for i, runs := range [2][]uint64{ofA, ofB} {
 			for _, run := range runs {
-				j.hits[i][run&(1<<blockBits-1)].Runs++
+				j.hits[i][blockOf(run)].Runs++
 			}
 		}
 	})
@@ -166,7 +184,7 @@ func (t *Text) atLevel(level uint) []int {
 	blocks := make([]int, len(t.blocks))
 	for _, run := range t.runs {
 		if feature(run)&(1<<level-1) == 0 {
-			blocks[run&(1<<blockBits-1)]++
+			blocks[blockOf(run)]++
 		}
 	}
 	return blocks

@@ -80,6 +80,7 @@ const (
 	Verify          Name = "Verify"
 	Window          Name = "Window"
 	WindowDocs      Name = "WindowDocs"
+	Whole           Name = "Whole"
 	With            Name = "With"
 	Within          Name = "Within"
 	By              Name = "By"
@@ -91,7 +92,7 @@ var Names = []Name{
 	Banding, Bits, BucketCap, Candidates, Containment, Distance, Field, Fold, Format, Fresh, Hash, Header, IDF, IDField,
 	Keep, Keys, Late, Match, MaxRecord, Measure, Memory, MinBands, MinLength, Model, NGram, NoSync, Normalize, OnError,
 	Audit, Permutations, Pipe, Precision, Preset, Recall, Refresh, Repetitions, Rows, Same, SaveConfig, Scheme, Seed, Shared, ShingleHash, Source, Star,
-	StopWords, StripDiacritics, TagPrefix, TextField, ThirdTexts, Threshold, Tokens, Top, Truth, Unique, Verify, Window, WindowDocs, With,
+	StopWords, StripDiacritics, TagPrefix, TextField, ThirdTexts, Threshold, Tokens, Top, Truth, Unique, Verify, Whole, Window, WindowDocs, With,
 	Within, By, Work,
 }
 

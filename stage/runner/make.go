@@ -120,6 +120,8 @@ func check(c *dedup.Config, o *PlanOptions) error {
 		return errors.New("fingerprints of sketch are compared on one machine only: take texts")
 	case decision.ThirdTexts:
 		return setting.Errorf("%s asks texts that are spread over all tasks, so it is for one machine only: leave it out, and take a larger %s", setting.ThirdTexts, setting.Threshold)
+	case whole(c):
+		return setting.Errorf("%s looks at texts that are spread over all tasks, so it is for one machine only: take %s", setting.Whole, setting.Star)
 	case records:
 		return errors.New("links are no part of this plan: plan a join of tables")
 	case known:
@@ -143,6 +145,11 @@ func check(c *dedup.Config, o *PlanOptions) error {
 		o.Work = beside(o.Output)
 	}
 	return nil
+}
+
+func whole(c *dedup.Config) bool {
+	kept, _ := c.Survivors.(dedup.OnePerCluster)
+	return kept.Whole
 }
 
 // beside returns the default place of work files: beside the output.

@@ -76,9 +76,11 @@ func (f *finder) bests(ctx context.Context, labels *extsort.Sorted) (*extsort.So
 	})
 }
 
-// setSizes returns the sizes of the sets of ascending documents: 0 where they do not count.
+// setSizes returns the sizes of the sets of ascending documents, or of their texts: 0 where they do not count.
 func (f *finder) setSizes() *setSizes {
 	switch {
+	case f.Whole:
+		return &setSizes{texts: f.Table.Cursor()}
 	case f.Parts && f.Sizes == nil:
 		return &setSizes{table: f.Table.Cursor()}
 	case f.Parts:
@@ -89,12 +91,15 @@ func (f *finder) setSizes() *setSizes {
 }
 
 type setSizes struct {
+	texts *doctable.Cursor // their bytes count in place of sets
 	table *doctable.Cursor
 	known *extsort.Lookup
 }
 
 func (s *setSizes) of(doc uint32) uint64 {
 	switch {
+	case s.texts != nil:
+		return uint64(s.texts.Doc(doc).TextSize)
 	case s.table != nil:
 		return uint64(s.table.SetSize(doc))
 	case s.known != nil:
@@ -106,6 +111,8 @@ func (s *setSizes) of(doc uint32) uint64 {
 
 func (s *setSizes) close() error {
 	switch {
+	case s.texts != nil:
+		return s.texts.Err
 	case s.table != nil:
 		return s.table.Err
 	case s.known != nil:

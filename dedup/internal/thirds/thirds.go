@@ -1,4 +1,5 @@
-// Package thirds takes out similar pairs that other texts contradict: two that ran into the same neighbour share a real
+// Package thirds takes out similar pairs by looking at their texts once more: with Whole those of which no text stands in the
+// other one, and with Left those that other texts contradict: two that ran into the same neighbour share a real
 // passage, and are no copies. A third text, similar to one of a pair, contradicts it if it has little of what both have
 // in common: see package places. A pair goes if more of the texts that are similar to one of the two contradict it than
 // not, unless nearly all of one text stands in the other.
@@ -15,6 +16,7 @@ package thirds
 import (
 	"context"
 	"errors"
+	"math"
 
 	"golang.org/x/sync/errgroup"
 
@@ -24,6 +26,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/reread"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/places"
+	"github.com/alike-dev/alike/shingle"
 )
 
 // Options say how third texts are asked.
@@ -56,7 +59,10 @@ func Left(ctx context.Context, o Options, edges *extsort.Sorted) (left *extsort.
 	if err = errors.Join(err, space.Release(labels)); err != nil {
 		return nil, 0, err
 	}
-	out, err := o.contradicted(ctx, ordered, related)
+	out, err := o.judged(ctx, ordered, "thirds", func(worker *worker) func(graph.Pair) (bool, error) {
+		worker.related = related
+		return worker.contradicted
+	})
 	if err = errors.Join(err, space.Release(ordered)); err != nil {
 		return nil, 0, err
 	}
@@ -64,9 +70,11 @@ func Left(ctx context.Context, o Options, edges *extsort.Sorted) (left *extsort.
 	return left, out.Len(), errors.Join(err, space.Release(out))
 }
 
-// contradicted returns the edges that go. Those given are ordered as by graph.ByLabel.
-func (o *Options) contradicted(ctx context.Context, ordered *extsort.Sorted, related *related) (*extsort.Sorted, error) {
-	sorter, err := extsort.New(o.Graph.Sorting("contradicted", 8))
+// judged returns the edges that go, as a worker's function says. Those given are ordered as by graph.ByLabel.
+func (o *Options) judged(
+	ctx context.Context, ordered *extsort.Sorted, name string, by func(*worker) func(graph.Pair) (goes bool, err error),
+) (*extsort.Sorted, error) {
+	sorter, err := extsort.New(o.Graph.Sorting("gone", 8))
 	if err != nil {
 		return nil, err
 	}
@@ -77,14 +85,19 @@ func (o *Options) contradicted(ctx context.Context, ordered *extsort.Sorted, rel
 		defer close(units)
 		return send(within, ordered, units)
 	})
-	for worker, out := range to {
+	for number, out := range to {
 		group.Go(func() error {
-			defer o.Meter.Since("thirds", worker, o.Meter.Now())
-			w := o.newWorker(within, related, out)
+			defer o.Meter.Since(name, number, o.Meter.Now())
+			w := o.newWorker(within)
 			defer w.fetch.Close()
+			judge := by(w)
 			for pairs := range units {
 				for _, p := range pairs {
-					if err := w.judge(p); err != nil {
+					goes, err := judge(p)
+					if err == nil && goes {
+						err = out.Add(p.Key(), 0)
+					}
+					if err != nil {
 						return err
 					}
 				}
@@ -127,7 +140,6 @@ type worker struct {
 	o       *Options
 	ctx     context.Context
 	related *related
-	out     *extsort.Appender
 	docs    *doctable.Cursor
 	fetch   *reread.Fetcher
 	reader  *places.Reader
@@ -141,32 +153,31 @@ type worker struct {
 // heldBytes is about how much memory the texts that a worker holds take.
 const heldBytes = 2 << 20
 
-func (o *Options) newWorker(ctx context.Context, related *related, out *extsort.Appender) *worker {
-	features, _ := o.Records.Recipe.Features()
+func (o *Options) newWorker(ctx context.Context) *worker {
 	return &worker{
-		o: o, ctx: ctx, related: related, out: out, docs: o.Records.Table.Cursor(), fetch: o.Records.NewFetcher(ctx), reader: places.NewReader(features),
-		held: map[uint32]*places.Text{},
+		o: o, ctx: ctx, docs: o.Records.Table.Cursor(), fetch: o.Records.NewFetcher(ctx), reader: places.NewReader(o.features()), held: map[uint32]*places.Text{},
 	}
 }
 
-// judge adds a pair to those that go if more third texts contradict it than not.
-func (w *worker) judge(p graph.Pair) (err error) {
+func (o *Options) features() shingle.Options {
+	features, _ := o.Records.Recipe.Features()
+	return features
+}
+
+// contradicted tells whether more third texts contradict a pair than not.
+func (w *worker) contradicted(p graph.Pair) (goes bool, err error) {
 	if w.ofA, err = w.related.of(w.ofA, p.A, p.B); err != nil {
-		return err
+		return false, err
 	}
 	if w.ofB, err = w.related.of(w.ofB, p.B, p.A); err != nil {
-		return err
+		return false, err
 	}
 	if len(w.ofA)+len(w.ofB) == 0 {
-		return nil
+		return false, nil
 	}
-	a, err := w.text(p.A)
-	if err != nil {
-		return err
-	}
-	b, err := w.text(p.B)
+	a, b, err := w.texts(p)
 	if err != nil || !w.judging.Doubts(a, b) {
-		return err
+		return false, err
 	}
 	more, left := 0, len(w.ofA)+len(w.ofB)
 	for side, thirds := range [2][]uint32{w.ofA, w.ofB} {
@@ -177,7 +188,7 @@ func (w *worker) judge(p graph.Pair) (err error) {
 			}
 			third, err := w.text(c)
 			if err != nil {
-				return err
+				return false, err
 			}
 			if w.judging.Contradicts(of, third) {
 				more++
@@ -187,10 +198,15 @@ func (w *worker) judge(p graph.Pair) (err error) {
 			left--
 		}
 	}
-	if more <= 0 {
-		return nil
+	return more > 0, nil
+}
+
+// texts returns those of a pair.
+func (w *worker) texts(p graph.Pair) (a, b *places.Text, err error) {
+	if a, err = w.text(p.A); err == nil {
+		b, err = w.text(p.B)
 	}
-	return w.out.Add(p.Key(), 0)
+	return a, b, err
 }
 
 // text returns a document's text, which stays valid.
@@ -198,6 +214,20 @@ func (w *worker) text(doc uint32) (*places.Text, error) {
 	if t := w.held[doc]; t != nil {
 		return t, nil
 	}
+	t, err := w.read(doc, math.MaxInt)
+	if err != nil {
+		return nil, err
+	}
+	if w.bytes += t.Bytes(); w.bytes > heldBytes {
+		clear(w.held)
+		w.bytes = t.Bytes()
+	}
+	w.held[doc] = t
+	return t, nil
+}
+
+// read reads the beginning of a document's text, of up to so many bytes.
+func (w *worker) read(doc uint32, most int) (*places.Text, error) {
 	release, err := w.o.Graph.Space.Turn.Take(w.ctx, int(w.docs.Doc(doc).Length))
 	if err = errors.Join(err, w.docs.Err); err != nil {
 		return nil, err
@@ -209,14 +239,9 @@ func (w *worker) text(doc uint32) (*places.Text, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := w.reader.Read(raw)
+	t := w.reader.Read(raw[:min(len(raw), most)])
 	if release != nil {
 		w.fetch.Trim(0)
 	}
-	if w.bytes += t.Bytes(); w.bytes > heldBytes {
-		clear(w.held)
-		w.bytes = t.Bytes()
-	}
-	w.held[doc] = t
 	return t, nil
 }

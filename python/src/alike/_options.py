@@ -157,7 +157,7 @@ class DedupOptions(CorpusOptions, RecordOptions, total=False):
     """Flags of ``alike dedup``."""
 
     keep: str
-    cluster: Literal["components", "star", "held"]
+    cluster: Literal["components", "star", "whole", "held"]
     accept: bool
     precision: float
     model: Path
