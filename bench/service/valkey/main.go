@@ -12,7 +12,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"flag"
 	"fmt"
@@ -22,6 +21,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/alike-dev/alike/bench/internal/bare"
 )
 
 func main() {
@@ -45,49 +46,20 @@ func main() {
 	}
 }
 
+// listen answers checks.
 func (b *bands) listen() error {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(os.Stderr, "{\"address\":\"%s\"}\n", listener.Addr())
-	for {
-		conn, err := listener.Accept()
-		if err != nil {
-			return err
-		}
-		go b.answerAll(conn)
-	}
-}
-
-// answerAll answers requests of which the head has come with the body, or before its end: as bench/service sends them.
-func (b *bands) answerAll(conn net.Conn) {
-	defer conn.Close()
-	in := make([]byte, 64<<10)
-	for n := 0; ; {
-		m, err := conn.Read(in[n:])
-		if err != nil {
-			return
-		}
-		if n += m; in[n-1] != '}' {
-			continue
-		}
-		_, body, whole := bytes.Cut(in[:n], []byte("\r\n\r\n"))
-		id, text, ok := fields(string(body))
-		if !whole || !ok {
-			continue
-		}
-		n = 0
+	return bare.Listen(func(body []byte) []byte {
 		status, answer := "200 OK", `{"new":true}`
-		if of, err := b.check(id, text); err != nil {
+		id, text, ok := fields(string(body))
+		if !ok {
+			status, answer = "400 Bad Request", `{}`
+		} else if of, err := b.check(id, text); err != nil {
 			status, answer = "503 Service Unavailable", `{}`
 		} else if of != "" {
 			answer = `{"new":false,"duplicate_of":"` + of + `"}`
 		}
-		if _, err := fmt.Fprintf(conn, "HTTP/1.1 %s\r\nContent-Length: %d\r\n\r\n%s", status, len(answer), answer); err != nil {
-			return
-		}
-	}
+		return fmt.Appendf(nil, "HTTP/1.1 %s\r\nContent-Length: %d\r\n\r\n%s", status, len(answer), answer)
+	})
 }
 
 // losses checks documents by 64 goroutines until the first server is killed, and counts what the second one has not.
