@@ -9,7 +9,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/alike-dev/alike/index"
@@ -21,7 +20,7 @@ import (
 // anEntry is how many documents an entry has.
 const anEntry = 64
 
-// entryLoad appends entries to a log and reads them again, as replicas do.
+// entryLoad sends entries to a log and reads them as they come back, as a replica does.
 type entryLoad struct {
 	keep    string // what the collection keeps of a document: see index.Keep
 	servers string // numbers of the servers' processes, separated by commas
@@ -98,43 +97,42 @@ func (m *entryLoad) run(address, file string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := m.measure("appending", func() error { return m.append(ctx) }); err != nil {
-		return err
-	}
-	return m.measure("following", func() error { return m.follow(ctx, last+1) })
-}
-
-func (m *entryLoad) append(ctx context.Context) error {
-	var group sync.WaitGroup
-	failed := make([]error, m.flights)
-	for c := range m.flights {
-		group.Go(func() {
-			for i := c; i < len(m.entries) && failed[c] == nil; i += m.flights {
-				failed[c] = m.log.Append(ctx, m.entries[i])
-			}
-		})
-	}
-	group.Wait()
-	return errors.Join(failed...)
+	return m.measure(func() error { return m.exchange(ctx, last+1) })
 }
 
 var errEnd = errors.New("the last entry")
 
-func (m *entryLoad) follow(ctx context.Context, from uint64) error {
-	err := m.log.Follow(ctx, from, func(number uint64, _ []byte) error {
-		if number == from+uint64(len(m.entries))-1 {
-			return errEnd
+// exchange sends the entries and reads them when they come back, which is how a replica knows that they are confirmed.
+func (m *entryLoad) exchange(ctx context.Context, from uint64) error {
+	back := make(chan struct{}, m.flights) // of each entry on its way
+	followed := make(chan error, 1)
+	go func() {
+		followed <- m.log.Follow(ctx, from, func(number uint64, _ []byte) error {
+			<-back
+			if number == from+uint64(len(m.entries))-1 {
+				return errEnd
+			}
+			return nil
+		})
+	}()
+	for _, entry := range m.entries {
+		select {
+		case back <- struct{}{}:
+		case err := <-followed:
+			return err
 		}
-		return nil
-	})
-	if errors.Is(err, errEnd) {
-		return nil
+		if err := m.log.Send(entry); err != nil {
+			return err
+		}
 	}
-	return err
+	if err := <-followed; !errors.Is(err, errEnd) {
+		return err
+	}
+	return nil
 }
 
 // measure prints what a document takes.
-func (m *entryLoad) measure(what string, do func() error) error {
+func (m *entryLoad) measure(do func() error) error {
 	own, servers, err := m.times()
 	if err != nil {
 		return err
@@ -147,7 +145,7 @@ func (m *entryLoad) measure(what string, do func() error) error {
 	ownAfter, serversAfter, err := m.times()
 	documents := float64(len(m.entries) * anEntry)
 	each := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1000 / documents }
-	fmt.Printf("%s: %.1f µs a document here, %.1f of the servers; %.0f documents a second\n", what,
+	fmt.Printf("%.1f µs a document here, %.1f of the servers; %.0f documents a second\n",
 		each(ownAfter-own), each(serversAfter-servers), documents/wall.Seconds())
 	return err
 }

@@ -6,8 +6,8 @@
 //
 // With -rate it sends so many a second whatever the answers take, and counts waiting as part of their time. With -for it
 // goes on so long, with other ids, and takes 429 for an answer; a check that finds no connection free when it is due is
-// not sent. With -floor it is a server that does nothing, to compare with. With -log it appends entries of 64 documents to
-// the log of that URL and reads them again, as replicas do, and prints what that takes here and of the -servers.
+// not sent. With -floor it is a server that does nothing, to compare with. With -log it sends entries of 64 documents to the
+// log of that URL and reads them as they come back, as a replica does, and prints what that takes here and of the -servers.
 package main
 
 import (

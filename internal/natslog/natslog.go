@@ -162,11 +162,8 @@ func (l *Log) send(ctx context.Context, subject string, body []byte, answer any)
 	ctx, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()
 	m, err := l.conn.RequestWithContext(ctx, subject, body)
-	if errors.Is(err, nats.ErrMaxPayload) {
-		err = ordered.ErrTooLarge
-	}
 	if err != nil {
-		return fmt.Errorf("log: %w", err)
+		return sendError(err)
 	}
 	var failed struct {
 		Error *apiError `json:"error"`
@@ -201,9 +198,29 @@ func (l *Log) Open(ctx context.Context, first uint64) error {
 	return err
 }
 
+// Send implements ordered.Log. Nobody asks for an acknowledgement, so that the servers have less to do.
+func (l *Log) Send(entry []byte) error {
+	return sendError(l.conn.Publish(l.subject(), pack(entry)))
+}
+
 // Append implements ordered.Log.
 func (l *Log) Append(ctx context.Context, entry []byte) error {
 	return l.send(ctx, l.subject(), pack(entry), nil)
+}
+
+var errNotConnected = errors.New("log: not connected to its servers")
+
+// sendError is an error of core NATS.
+func sendError(err error) error {
+	switch {
+	case errors.Is(err, nats.ErrMaxPayload):
+		return ordered.ErrTooLarge
+	case errors.Is(err, nats.ErrReconnectBufExceeded): // nothing is kept for later
+		return errNotConnected
+	case err != nil:
+		return fmt.Errorf("log: %w", err)
+	}
+	return nil
 }
 
 // Bounds implements ordered.Log.

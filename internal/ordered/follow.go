@@ -125,7 +125,18 @@ func (r *Replica) fail(err error) {
 	r.cause = err
 }
 
-// apply applies an entry.
+// apply applies an entry. Every replica does that for all entries, so what it takes bounds how much replicas add to each other.
+// Of 18 µs a document of 2 KB, in entries of 30, of a replica that only follows and gets a fifth of a processor, perf sees
+//
+//	8.2  here, where caches are cold: one entry behind the other they are 4.4 (go test -bench Follow ./serve)
+//	2.1  in Go's watchdog thread, which looks each 20 µs in the first millisecond after something began to run
+//	1.7  in the client of NATS: half of it copies of the kernel and pages that are touched for the first time
+//	1.5  in S2; 1.5 in snapshots; 1.3 in the collector; 1.1 in goroutines that wake others
+//
+//  1. Nothing is made for outcomes that nobody here waits for, nor for single operations: 0.3 µs.
+//  2. What is needed while a document is decided stands in memory of the index's writer, which looks at documents in turn
+//     and so has no use for marks of what came last: 0.5 µs.
+//  3. Nobody asks the log for acknowledgements: an entry that comes back is one. That is a message less for each.
 func (r *Replica) apply(number uint64, entry []byte) error {
 	s := &r.state
 	switch {
@@ -167,6 +178,10 @@ func (r *Replica) applyOps(number uint64, h *head) error {
 		if mine != nil { // it is in a snapshot, without its outcomes
 			r.out.finish(mine, func(int) result { return result{err: ErrUnconfirmed} })
 		}
+		return nil
+	}
+	if s.outOfTurn(h) {
+		r.out.outOfTurn(h, s.Proposers[h.proposer].Count)
 		return nil
 	}
 	s.Now = max(s.Now, h.now)

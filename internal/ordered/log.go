@@ -1,12 +1,12 @@
 // Package ordered runs a state machine as replicas of one ordered log: each applies the same entries in the same order,
 // so that all have the same state and give the same outcomes.
 //
-//	Propose → queue → entry of the operations that wait → Log.Append → the log's order
+//	Propose → queue → entry of the operations that wait → Log.Send → the log's order
 //	Log.Follow → Machine.Apply on every replica → outcomes → whoever proposed, here
 //
 // An outcome is known when its entry comes back from the log, and so only when the log has confirmed it, and everything
-// before it. A replica that proposes has one entry on its way at a time, so that its operations keep their order, and
-// sends it again until it comes back; an entry that comes twice is applied once.
+// before it. A replica has some entries on its way at once, and sends them again until they come back; so that its operations
+// keep their order, an entry is applied behind the one before it only, by numbers, and once.
 //
 // # Chain
 //
@@ -32,7 +32,9 @@ import (
 type Log interface {
 	// Open returns when the log can be used. It makes one if there is none, whose first entry gets that number.
 	Open(ctx context.Context, first uint64) error
-	// Append sends an entry. After an error it may be in the log or not.
+	// Send sends an entry behind all that were sent before, and does not wait. It may get lost, and come later or twice.
+	Send(entry []byte) error
+	// Append sends an entry and returns when it is confirmed. After an error it may be in the log or not.
 	Append(ctx context.Context, entry []byte) error
 	// Follow calls visit for each confirmed entry from a number on, until the context ends or visit returns an error,
 	// which it returns. It is ErrTrimmed if that entry is gone, and ErrShort if the log has not come so far; one behind

@@ -91,7 +91,7 @@ func Start(c Config) (*Replica, error) {
 	r := &Replica{c: c, state: newState(), saved: time.Now()}
 	r.knows.Store(1)
 	r.ctx, r.stop = context.WithCancel(context.Background())
-	r.out = outbox{c: &r.c, ctx: r.ctx, id: rand.Uint64(), queue: make(chan *proposal, 4096), past: &r.past}
+	r.out = outbox{c: &r.c, ctx: r.ctx, id: rand.Uint64(), queue: make(chan *proposal, 4096), changed: make(chan struct{}, 1), past: &r.past}
 	r.snapshots = snapshots{c: &r.c, ctx: r.ctx, folder: &folder{c.FS, c.Dir}}
 	answering, err := c.Log.Answer(r.snapshots.answer)
 	if err != nil {

@@ -46,6 +46,11 @@ func newState() state {
 // repeats tells whether an entry of the proposer was applied already.
 func (s *state) repeats(h *head) bool { return h.count <= s.Proposers[h.proposer].Count }
 
+// outOfTurn tells whether the entry before this one of the proposer was not applied.
+func (s *state) outOfTurn(h *head) bool {
+	return h.version > 1 && h.count > s.Proposers[h.proposer].Count+1
+}
+
 // note notes an entry of the proposer.
 func (s *state) note(h *head, number uint64) {
 	s.Proposers[h.proposer] = proposer{h.count, number}

@@ -26,6 +26,7 @@ import (
 
 	"github.com/alike-dev/alike/internal/freeport"
 	"github.com/alike-dev/alike/internal/natslog"
+	"github.com/alike-dev/alike/internal/ordered"
 	"github.com/alike-dev/alike/serve"
 )
 
@@ -70,7 +71,11 @@ func runReplica(args []string) error {
 	if err != nil {
 		return err
 	}
-	s, err := serve.New(serve.Config{Order: log, Replica: args[1], Dir: args[2], Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
+	var order ordered.Log = log
+	if strings.HasSuffix(args[1], "1") {
+		order = smallEntries{log}
+	}
+	s, err := serve.New(serve.Config{Order: order, Replica: args[1], Dir: args[2], Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
 	if err != nil {
 		return err
 	}
@@ -80,6 +85,12 @@ func runReplica(args []string) error {
 	}
 	return s.Serve(listener)
 }
+
+// smallEntries is a log whose entries have few documents, so that the clients of a test are enough to have several of a replica
+// on their way at once.
+type smallEntries struct{ *natslog.Log }
+
+func (smallEntries) MostBytes() int { return 2 << 10 }
 
 // process is a process that can be ended and begun again.
 type process struct {

@@ -32,7 +32,11 @@ type Client struct {
 	Down, Lost bool
 	// Stale is the last entry that Bounds knows of, as of a server that no longer leads; 0: it knows all.
 	Stale uint64
-	Most  int
+	// Drop loses each entry of so many that is sent; 0: none.
+	Drop int
+	Most int
+
+	sent int
 }
 
 // Client returns a new connection.
@@ -94,6 +98,21 @@ func (c *Client) Open(ctx context.Context, first uint64) error {
 		}
 		return nil
 	})
+}
+
+// Send implements ordered.Log.
+func (c *Client) Send(entry []byte) error {
+	drop := false
+	c.Set(func(c *Client) {
+		if c.Drop > 0 {
+			c.sent++
+			drop = c.sent%c.Drop == 0
+		}
+	})
+	if drop {
+		return nil
+	}
+	return c.Append(context.Background(), entry)
 }
 
 // Append implements ordered.Log.
