@@ -147,7 +147,30 @@ type streamInfo struct {
 		First    uint64 `json:"first_seq"`
 		Last     uint64 `json:"last_seq"`
 	} `json:"state"`
+	Cluster struct {
+		Others []struct {
+			Offline bool          `json:"offline"`
+			Silent  time.Duration `json:"active"` // for how long
+		} `json:"replicas"`
+	} `json:"cluster"`
 }
+
+// hasMajority tells whether the server that answered hears of enough others to confirm entries. One that led goes on to answer
+// as the leader when it has lost them all.
+func (i *streamInfo) hasMajority() bool {
+	there := 1
+	for _, other := range i.Cluster.Others {
+		if !other.Offline && other.Silent < otherSilent {
+			there++
+		}
+	}
+	return 2*there > 1+len(i.Cluster.Others)
+}
+
+// otherSilent is how long a server says nothing that is gone: they tell of themselves each second.
+const otherSilent = 5 * time.Second
+
+var errNoMajority = errors.New("log: the server that leads it hears of no majority")
 
 // request asks the API of JetStream.
 func (l *Log) request(ctx context.Context, verb string, body, answer any) error {
@@ -228,6 +251,9 @@ func (l *Log) Bounds(ctx context.Context) (first, last uint64, err error) {
 	var info streamInfo
 	if err := l.request(ctx, "STREAM.INFO", nil, &info); err != nil {
 		return 0, 0, err
+	}
+	if !info.hasMajority() {
+		return 0, 0, errNoMajority
 	}
 	if info.State.Messages == 0 {
 		return info.State.Last + 1, info.State.Last, nil

@@ -12,14 +12,16 @@ import (
 // errOtherPast says that what was applied here is not what the others have applied.
 var errOtherPast = errors.New("what was applied here is not what the log has")
 
-// follow applies entries until the replica ends.
+// follow applies entries until the replica ends, which leaves a snapshot.
 func (r *Replica) follow() {
+	whole := true
 	for r.ctx.Err() == nil {
 		err := r.followOnce()
 		stands := new(standsStill)
 		switch {
 		case r.ctx.Err() != nil:
 		case errors.As(err, &stands):
+			whole = false
 			r.fail(err)
 			r.c.Report.Error("nothing more is applied", "error", err)
 			<-r.ctx.Done()
@@ -29,7 +31,7 @@ func (r *Replica) follow() {
 			r.c.Report.Warn("entries that were not applied yet are trimmed: a newer snapshot is looked for", "error", err, "applied", r.state.Applied)
 		case !r.loaded.Load():
 			// No snapshot fits to the log. They stay: what the log has lost may be in them alone.
-			r.c.Report.Error("no state was loaded, and that is tried again", "error", err)
+			r.complain("no state was loaded, and that is tried again", err)
 		case errors.Is(err, ErrShort) || errors.Is(err, errOtherPast):
 			r.resets.Add(1)
 			r.unload()
@@ -38,14 +40,31 @@ func (r *Replica) follow() {
 			}
 			r.c.Report.Error("goes back to a snapshot", "error", err, "applied", r.state.Applied)
 		case err != nil:
-			r.c.Report.Error("the log is not followed, and tried again", "error", err, "applied", r.state.Applied)
+			r.complain("the log is not followed, and tried again", err)
 		}
 		pause(r.ctx, followAgain)
 	}
 	r.saves.Wait()
+	if whole && r.c.Durable && r.loaded.Load() && r.since > 0 {
+		if err := r.saveLast(); err != nil {
+			r.c.Report.Error("a last snapshot was not made", "entry", r.state.Applied, "error", err)
+		}
+	}
 }
 
 const followAgain = 200 * time.Millisecond
+
+// complain reports what is tried again: what is the same each time once in a while.
+func (r *Replica) complain(message string, err error) {
+	said := message + err.Error()
+	if said == r.complained && time.Since(r.complainedAt) < complainEvery {
+		return
+	}
+	r.complained, r.complainedAt = said, time.Now()
+	r.c.Report.Error(message, "error", err, "applied", r.state.Applied)
+}
+
+const complainEvery = time.Minute
 
 // followOnce loads the state if that is to be done, and applies what comes.
 func (r *Replica) followOnce() error {

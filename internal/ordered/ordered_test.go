@@ -365,6 +365,32 @@ func TestAReplicaBeginsWithTheSnapshotOfAnother(t *testing.T) {
 	}
 }
 
+// A replica that ends leaves a snapshot of all that it has applied; the next process begins with that.
+func TestAReplicaThatEndsLeavesASnapshot(t *testing.T) {
+	log, dir := memlog.New(), t.TempDir()
+	never := func(c *ordered.Config) { c.SnapshotBytes = 1 << 40 }
+	a := begin(t, log, "a", dir, never)
+	a.ready(t)
+	for i := range 5 {
+		if _, err := a.say(t, fmt.Sprint(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.Close()
+	b := begin(t, log, "a", dir, never)
+	b.ready(t)
+	if s := b.Status(); s.Snapshot < 5 {
+		t.Errorf("%+v", s)
+	}
+	if n, err := b.say(t, "5"); n != 6 || err != nil {
+		t.Errorf("%d %v", n, err)
+	}
+	b.Close()
+	if all, err := filepath.Glob(filepath.Join(dir, "*")); err != nil || len(all) != 2 {
+		t.Errorf("%q %v", all, err)
+	}
+}
+
 // What others put into the stream is left out, and an operation that is too large is refused before it is sent.
 func TestWhatIsNoEntryIsLeftOut(t *testing.T) {
 	log := memlog.New()

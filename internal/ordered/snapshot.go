@@ -173,14 +173,41 @@ func (r *Replica) keep(bytes int64) error {
 // snapshotEvery is how old the newest snapshot gets, if there are entries behind it.
 const snapshotEvery = time.Hour
 
-// save writes a snapshot, and trims the log.
-func (r *Replica) save(number, before uint64, header []byte, write func(to io.Writer) error) error {
-	size, err := r.snapshots.folder.write(number, func(to io.Writer) error {
+// write writes a snapshot into the folder.
+func (r *Replica) write(ctx context.Context, number uint64, header []byte, write func(to io.Writer) error) (size int64, err error) {
+	return r.snapshots.folder.write(number, func(to io.Writer) error {
 		if _, err := to.Write(header); err != nil {
 			return err
 		}
-		return write(cancelling{r.ctx, to})
+		return write(cancelling{ctx, to})
 	})
+}
+
+// saveLast writes a snapshot of all that was applied, so that the next process has nothing to apply again, and whoever wants a
+// copy has it.
+func (r *Replica) saveLast() error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), lastLimit)
+	defer cancel()
+	header, err := r.state.appendHeader(nil)
+	if err != nil {
+		return err
+	}
+	write, err := r.c.Machine.Save()
+	if err != nil {
+		return err
+	}
+	if _, err = r.write(ctx, r.state.Applied, header, write); err == nil {
+		r.snapshots.newest.Store(r.state.Applied)
+	}
+	return err
+}
+
+// lastLimit is how long a replica that ends writes: Kubernetes waits for 30 s, of which some are over.
+const lastLimit = 15 * time.Second
+
+// save writes a snapshot, and trims the log.
+func (r *Replica) save(number, before uint64, header []byte, write func(to io.Writer) error) error {
+	size, err := r.write(r.ctx, number, header, write)
 	if err != nil {
 		return err
 	}
