@@ -152,6 +152,8 @@ func (r *Replica) fail(err error) {
 //	1.7  in the client of NATS: half of it copies of the kernel and pages that are touched for the first time
 //	1.5  in S2; 1.5 in snapshots; 1.3 in the collector; 1.1 in goroutines that wake others
 //
+// What has made it less:
+//
 //  1. Nothing is made for outcomes that nobody here waits for, nor for single operations: 0.3 µs.
 //  2. What is needed while a document is decided stands in memory of the index's writer, which looks at documents in turn
 //     and so has no use for marks of what came last: 0.5 µs.
