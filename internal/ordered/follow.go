@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/zeebo/xxh3"
@@ -31,7 +32,7 @@ func (r *Replica) follow() {
 			r.c.Report.Warn("entries that were not applied yet are trimmed: a newer snapshot is looked for", "error", err, "applied", r.state.Applied)
 		case !r.loaded.Load():
 			// No snapshot fits to the log. They stay: what the log has lost may be in them alone.
-			r.complain("no state was loaded, and that is tried again", err)
+			r.complaints.report(r.c.Report, "no state was loaded, and that is tried again", err)
 		case errors.Is(err, ErrShort) || errors.Is(err, errOtherPast):
 			r.resets.Add(1)
 			r.unload()
@@ -40,13 +41,13 @@ func (r *Replica) follow() {
 			}
 			r.c.Report.Error("goes back to a snapshot", "error", err, "applied", r.state.Applied)
 		case err != nil:
-			r.complain("the log is not followed, and tried again", err)
+			r.complaints.report(r.c.Report, "the log is not followed, and tried again", err)
 		}
 		pause(r.ctx, followAgain)
 	}
 	r.saves.Wait()
 	if whole && r.c.Durable && r.loaded.Load() && r.since > 0 {
-		if err := r.saveLast(); err != nil {
+		if err := r.snapshots.last(&r.state); err != nil {
 			r.c.Report.Error("a last snapshot was not made", "entry", r.state.Applied, "error", err)
 		}
 	}
@@ -54,14 +55,20 @@ func (r *Replica) follow() {
 
 const followAgain = 200 * time.Millisecond
 
-// complain reports what is tried again: what is the same each time once in a while.
-func (r *Replica) complain(message string, err error) {
+// complaints are about what is tried again all the time.
+type complaints struct {
+	last string
+	at   time.Time
+}
+
+// report reports an error, and what is the same each time once in a while.
+func (c *complaints) report(to *slog.Logger, message string, err error) {
 	said := message + err.Error()
-	if said == r.complained && time.Since(r.complainedAt) < complainEvery {
+	if said == c.last && time.Since(c.at) < complainEvery {
 		return
 	}
-	r.complained, r.complainedAt = said, time.Now()
-	r.c.Report.Error(message, "error", err, "applied", r.state.Applied)
+	c.last, c.at = said, time.Now()
+	to.Error(message, "error", err)
 }
 
 const complainEvery = time.Minute

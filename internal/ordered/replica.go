@@ -65,9 +65,7 @@ type Replica struct {
 	since      int64        // bytes of entries since the last snapshot
 	size       atomic.Int64 // of the last snapshot
 	saved      time.Time    // when it was begun
-
-	complained   string // last
-	complainedAt time.Time
+	complaints complaints
 }
 
 // past is how far the replica was at a moment.

@@ -174,8 +174,8 @@ func (r *Replica) keep(bytes int64) error {
 const snapshotEvery = time.Hour
 
 // write writes a snapshot into the folder.
-func (r *Replica) write(ctx context.Context, number uint64, header []byte, write func(to io.Writer) error) (size int64, err error) {
-	return r.snapshots.folder.write(number, func(to io.Writer) error {
+func (s *snapshots) write(ctx context.Context, number uint64, header []byte, write func(to io.Writer) error) (size int64, err error) {
+	return s.folder.write(number, func(to io.Writer) error {
 		if _, err := to.Write(header); err != nil {
 			return err
 		}
@@ -183,21 +183,21 @@ func (r *Replica) write(ctx context.Context, number uint64, header []byte, write
 	})
 }
 
-// saveLast writes a snapshot of all that was applied, so that the next process has nothing to apply again, and whoever wants a
-// copy has it.
-func (r *Replica) saveLast() error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), lastLimit)
+// last writes a snapshot of all that was applied, so that the next process has nothing to apply again, and whoever wants a copy
+// has it.
+func (s *snapshots) last(of *state) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), lastLimit)
 	defer cancel()
-	header, err := r.state.appendHeader(nil)
+	header, err := of.appendHeader(nil)
 	if err != nil {
 		return err
 	}
-	write, err := r.c.Machine.Save()
+	write, err := s.c.Machine.Save()
 	if err != nil {
 		return err
 	}
-	if _, err = r.write(ctx, r.state.Applied, header, write); err == nil {
-		r.snapshots.newest.Store(r.state.Applied)
+	if _, err = s.write(ctx, of.Applied, header, write); err == nil {
+		s.newest.Store(of.Applied)
 	}
 	return err
 }
@@ -207,7 +207,7 @@ const lastLimit = 15 * time.Second
 
 // save writes a snapshot, and trims the log.
 func (r *Replica) save(number, before uint64, header []byte, write func(to io.Writer) error) error {
-	size, err := r.write(r.ctx, number, header, write)
+	size, err := r.snapshots.write(r.ctx, number, header, write)
 	if err != nil {
 		return err
 	}
