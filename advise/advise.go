@@ -94,6 +94,7 @@ type Row struct {
 	F1To      float64 `json:"f1_to,omitempty"`
 	Seconds   float64 `json:"seconds"` // that finding them in the whole takes one core: an order of magnitude
 
+	unsure  float64 // WrongTo by the pairs of the sample alone
 	score   float64 // see chosenBy
 	reaches bool    // the precision asked for
 	allowed bool    // no more by chance than asked for
@@ -102,6 +103,11 @@ type Row struct {
 
 // good tells whether a row may be chosen.
 func (r *Row) good() bool { return r.allowed && !r.costly }
+
+// sure tells whether a row is right as far as it goes, and goes much further than the default.
+func (r *Row) sure(byDefault Row) bool {
+	return r.unsure <= wrongSure && r.Found >= timesFound*byDefault.Found
+}
 
 // Advice is what a sample says.
 type Advice struct {
@@ -133,6 +139,11 @@ const (
 	wrongMost   = 0.2
 
 	wrongRemoved = 0.125
+
+	// wrongSure is the share of pairs that are no copies, with all that are doubtful, up to which a recipe need not find
+	// most copies, if it finds so many times as many as the default.
+	wrongSure  = 0.05
+	timesFound = 1.5
 )
 
 // betterBy is by how much the merit of a recipe must exceed that of the default.
@@ -251,7 +262,7 @@ func (a *Advice) decide(w weights, o Options) {
 	case first.score < byDefault.score+betterBy:
 		a.Reason = "the default, which finds as much as any"
 		a.Told = true
-	case a.Examples == 0 && (first.F1 < f1Least || first.Wrong > wrongMost):
+	case a.Examples == 0 && (first.F1 < f1Least || first.Wrong > wrongMost) && !first.sure(byDefault):
 		a.Reason = fmt.Sprintf("the default, as the best recipe, %s, is expected to have a precision of only %.2f with a recall of %.2f: no threshold parts copies from others", first.Recipe, 1-first.Wrong, first.Found)
 	default:
 		a.Chosen, a.Told = first.Recipe, true

@@ -244,7 +244,7 @@ func TestNoisyCopiesAreFoundAndEstimatesHold(t *testing.T) {
 				t.Errorf("%s: precision %.3f, recall %.3f", a.Chosen, precision, recall)
 			}
 			row := a.Rows[0]
-			if wrong := 1 - precision; wrong < row.WrongFrom-0.05 || wrong > row.WrongTo+0.05 {
+			if wrong := 1 - precision; wrong < row.WrongFrom || wrong > row.WrongTo {
 				t.Errorf("%.3f are wrong, %.3f to %.3f expected", wrong, row.WrongFrom, row.WrongTo)
 			}
 			if n := float64(pairs); row.Pairs < 0.95*n || row.Pairs > 1.05*n {
@@ -359,5 +359,30 @@ func TestALargeCorpusIsJudgedByASample(t *testing.T) {
 	}
 	if a.Told != whole.Told || a.Rows[0].Pairs < 0.7*whole.Rows[0].Pairs || a.Rows[0].Pairs > 1.4*whole.Rows[0].Pairs {
 		t.Errorf("%v: %.0f pairs; of the whole %v: %.0f", a.Told, a.Rows[0].Pairs, whole.Told, whole.Rows[0].Pairs)
+	}
+}
+
+// TestARecipeThatIsSurelyRightNeedNotFindMost, if it finds much more than the default.
+func TestARecipeThatIsSurelyRightNeedNotFindMost(t *testing.T) {
+	some := weights{copies: 100, allCopies: 100, doubtful: 50, allDoubtful: 50}
+	for name, c := range map[string]struct {
+		first, byDefault Row
+		chosen           bool
+	}{
+		"sure":                         {Row{Wrong: 0.01, unsure: 0.03, Found: 0.5}, Row{Found: 0.1}, true},
+		"no better":                    {Row{Wrong: 0.01, unsure: 0.03, Found: 0.5}, Row{Found: 0.4}, false},
+		"perhaps wrong":                {Row{Wrong: 0.01, unsure: 0.09, Found: 0.5}, Row{Found: 0.1}, false},
+		"perhaps wrong, and finds all": {Row{Wrong: 0.05, unsure: 0.09, Found: 0.9}, Row{Found: 0.1}, true},
+	} {
+		of := [2]Row{c.first, c.byDefault}
+		for i := range of {
+			of[i].F1, of[i].allowed = fMeasure(1-of[i].Wrong, of[i].Found, 1), true
+			chosenBy(&of[i], Options{})
+		}
+		of[0].Recipe = Recipe{Tokens: Default.Tokens, N: 2}
+		a := &Advice{Chosen: Default, Rows: of[:]}
+		if a.decide(some, Options{}); a.Told != c.chosen {
+			t.Errorf("%s: %v: %s", name, a.Told, a.Reason)
+		}
 	}
 }

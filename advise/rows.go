@@ -3,6 +3,7 @@ package advise
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 
 	"github.com/alike-dev/alike/internal/places"
@@ -197,6 +198,7 @@ type tally struct {
 	plain    counted
 	third    *counted // without those that third texts take out; nil: they take out none
 	byChance func(threshold float64) float64
+	sampled  float64 // pairs that may be copies, as if each stood for as many
 }
 
 // counted are pairs, for the whole.
@@ -239,6 +241,7 @@ func newTally(v *view, pairs []pair, third asked, j *judgement) *tally {
 		t.plain.add(stepOf(v.pairs[i]), pairs[i].weight, &pairs[i], i, j)
 	}
 	t.plain.each((*counts).reached)
+	t.sampled = sampledOf(pairs)
 	a := asking{asked: third, alike: v.pairs}
 	for i := range pairs {
 		out := a.out(i)
@@ -300,7 +303,7 @@ func (t *tally) row(threshold float64, c *counted, o Options) Row {
 	row.WrongTo, row.FoundTo, _ = t.quality(c, &c.least, &t.plain.least, at, byChance)
 	row.WrongFrom, row.FoundFrom, _ = t.quality(c, &c.most, &t.plain.most, at, byChance)
 	row.FoundFrom, row.FoundTo = min(row.FoundFrom, row.Found), max(row.FoundTo, row.Found)
-	row.allowed = row.WrongFrom <= o.Wrong
+	row.allowed, row.unsure = row.WrongFrom <= o.Wrong, row.WrongTo
 	return row
 }
 
@@ -335,6 +338,8 @@ func (t *tally) complete(r *Row) {
 	}
 	c := t.counted(r.Recipe)
 	if len(c.ofResampling) == 0 {
+		r.WrongFrom, r.WrongTo = t.widened(r.WrongFrom, r.WrongTo)
+		r.FoundFrom, r.FoundTo = t.widened(r.FoundFrom, r.FoundTo)
 		return
 	}
 	at, byChance := int(r.Threshold*steps+0.5), t.byChance(r.Threshold)
@@ -346,6 +351,30 @@ func (t *tally) complete(r *Row) {
 	r.WrongFrom, r.WrongTo = middle(wrong)
 	r.FoundFrom, r.FoundTo = middle(found)
 	r.F1From, r.F1To = middle(f1)
+}
+
+// unseen is by how much the witness errs where it is sure: of texts with a known truth shares were up to so much beyond
+// what it says without doubt, and what the sample adds.
+const unseen = 0.05
+
+// widened returns a range of shares by the witness with what it does not see, and two standard errors of the sample.
+func (t *tally) widened(from, to float64) (least, most float64) {
+	beyond := func(share float64) float64 { return unseen + 2*math.Sqrt(share*(1-share)/max(t.sampled, 1)) }
+	return max(from-beyond(from), 0), min(to+beyond(to), 1)
+}
+
+// sampledOf returns how many pairs of one weight tell as much as the pairs that may be copies.
+func sampledOf(pairs []pair) float64 {
+	sum, squares := 0.0, 0.0
+	for _, p := range pairs {
+		if p.cover >= noCopy {
+			sum, squares = sum+p.weight, squares+p.weight*p.weight
+		}
+	}
+	if squares == 0 {
+		return 0
+	}
+	return sum * sum / squares
 }
 
 // A wrong pair costs more than one that is missed: the merit is the F-measure with precisionWeight for beta. Examples
