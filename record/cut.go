@@ -23,9 +23,12 @@ const (
 	Grams  Kind = "grams"  // the 3-grams within words, also of joined words as one
 	Code   Kind = "code"   // numbers and letters only, as one word: its 3-grams and itself
 	Number Kind = "number" // a number in any notation: $1,200.00 is 1200; text if the value is no number
-	Date   Kind = "date"   // year, month and day in any order, with or without separators and time; text if the value is no date
-	Time   Kind = "time"   // a time of day or a duration: 7:05 pm is 19:05:00; text if the value is neither
-	Value  Kind = "value"  // the whole value, one token
+	// Quantity is a number with its unit: 250 g and 250g are 250, as all values of the column have the same unit or none; text if the
+	// value is neither.
+	Quantity Kind = "quantity"
+	Date     Kind = "date"  // year, month and day in any order, with or without separators and time; text if the value is no date
+	Time     Kind = "time"  // a time of day or a duration: 7:05 pm is 19:05:00; text if the value is neither
+	Value    Kind = "value" // the whole value, one token
 
 	// Place is a pair of coordinates, such as 48.86, 2.35 or POINT(2.35 48.86). What is compared is Latitude and Longitude,
 	// the two numbers of such a column, each as a column of numbers; a Place itself is cut as Text.
@@ -39,7 +42,7 @@ func (k Kind) OfWords() bool {
 	return k == "" || k == Text || k == Units || k == Words || k == Grams || k == Place
 }
 
-var kinds = []Kind{Text, Units, Words, Grams, Code, Number, Date, Time, Value, Place, Latitude, Longitude}
+var kinds = []Kind{Text, Units, Words, Grams, Code, Number, Quantity, Date, Time, Value, Place, Latitude, Longitude}
 
 // ParseKind returns the kind with a name; the error lists the names.
 func ParseKind(name string) (Kind, error) {
@@ -153,10 +156,10 @@ func (c *Cutter) read(value []byte, kind Kind) bool {
 	}
 	switch kind {
 	case Number:
-		if n, ok := canonicalNumber(c.joined[:0], c.normal); ok {
-			c.normal, c.joined = append(c.normal[:0], n...), n
-			c.point = pointOfNumber(n)
-		}
+		c.readNumber(c.normal)
+	case Quantity:
+		number, _ := cutUnit(c.normal)
+		c.readNumber(number)
 	case Date:
 		if d, ok := canonicalDate(c.joined[:0], c.normal); ok {
 			c.normal, c.joined = append(c.normal[:0], d...), d
@@ -185,7 +188,12 @@ func (c *Cutter) readCoordinate(kind Kind) {
 	if kind == Longitude {
 		number = of[1]
 	}
-	if n, ok := canonicalNumber(c.joined[:0], number); ok {
+	c.readNumber(number)
+}
+
+// readNumber leaves a number in its canonical form in c.normal, if it is one.
+func (c *Cutter) readNumber(value []byte) {
+	if n, ok := canonicalNumber(c.joined[:0], value); ok {
 		c.normal, c.joined = append(c.normal[:0], n...), n
 		c.point = pointOfNumber(n)
 	}

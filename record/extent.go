@@ -10,7 +10,7 @@ import (
 
 // Measured reports whether values of the kind have distances: see Column.Point.
 func (k Kind) Measured() bool {
-	return k == Number || k == Date || k == Time || k == Latitude || k == Longitude
+	return k == Number || k == Quantity || k == Date || k == Time || k == Latitude || k == Longitude
 }
 
 // openings is how many hashes say how a text begins: of its first word, its first two and its first three, and then of the

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"strconv"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -62,6 +63,39 @@ func decimalComma(v []byte) int {
 		i = point
 	}
 	return at
+}
+
+// cutUnit cuts a normalised value into a number and the unit behind it, with or without a space: 5.84 g, 20mm, 1,200 eur; or
+// before it, with a space: usd 1,200. Without a unit the number is the value.
+func cutUnit(value []byte) (number, unit []byte) {
+	v := bytes.TrimSpace(value)
+	if end := bytes.IndexFunc(v, unicode.IsLetter); end > 0 {
+		number, unit = v[:end], v[end:]
+	} else if end := bytes.IndexByte(v, ' '); end > 0 {
+		number, unit = v[end:], v[:end]
+	}
+	if inner := bytes.TrimRight(unit, "0123456789"); bytes.ContainsAny(inner, "0123456789") || bytes.HasSuffix(inner, []byte(" ")) {
+		return v, nil // 3 or 4 is no number; m2 is a unit
+	}
+	if len(unit) == 0 {
+		return v, nil
+	}
+	return number, unit
+}
+
+// Unit returns the unit of a value that is a number with one, such as 5.84 g or 20mm; the slice is valid until the next call.
+// ok is false for other values.
+func (c *Cutter) Unit(value []byte) (unit []byte, ok bool) {
+	c.normalise(value)
+	if len(c.normal) > longestForm {
+		return nil, false
+	}
+	number, unit := cutUnit(c.normal)
+	if len(unit) == 0 || len(unit) > longestUnit {
+		return nil, false
+	}
+	_, ok = canonicalNumber(c.joined[:0], number)
+	return unit, ok
 }
 
 // coordinates returns the two numbers of a normalised value that is a place, such as 48.8566, 2.3522: both have decimals,
@@ -131,6 +165,8 @@ func (c *Cutter) Shape(value []byte) (kind Kind, parts int) {
 const (
 	// longestDate is the most bytes of a date in words, and longestForm that of another value that is no text.
 	longestDate, longestForm = 64, 40
+	// longestUnit is the most bytes of a unit.
+	longestUnit = 8
 	// leastOfCode is the least number of digits of a code.
 	leastOfCode = 4
 )

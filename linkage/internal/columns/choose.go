@@ -106,6 +106,8 @@ func commonKind(a, b *profile) record.Kind {
 	switch {
 	case a.kind == b.kind && a.kind != record.Text:
 		return a.kind
+	case ofQuantities(a, b):
+		return record.Quantity
 	case ofCodes(a, b):
 		return record.Code
 	case ofUnits(a, b):

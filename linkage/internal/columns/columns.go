@@ -39,6 +39,7 @@ func profileOf(of *Sample, place int, cutter *record.Cutter) profile {
 	p := profile{name: of.Names[place], rows: len(of.Rows), words: map[uint64]int{}, kind: record.Text}
 	values := map[uint64]bool{}
 	shapes := map[record.Kind]int{}
+	units := map[string]int{}
 	coded := 0
 	var joined []uint64
 	for _, row := range of.Rows {
@@ -60,6 +61,11 @@ func profileOf(of *Sample, place int, cutter *record.Cutter) profile {
 		if shape != record.Text {
 			shapes[shape]++
 		}
+		if shape == record.Text || shape == record.Code {
+			if unit, ok := cutter.Unit(row[place]); ok {
+				units[string(unit)]++
+			}
+		}
 		if 0 < parts && parts <= mostParts {
 			coded++
 			_, code := cutter.Cut(nil, row[place], record.Code)
@@ -74,16 +80,32 @@ func profileOf(of *Sample, place int, cutter *record.Cutter) profile {
 		}
 	}
 	p.distinct = len(values)
-	for _, kind := range []record.Kind{record.Date, record.Time, record.Place, record.Number, record.Code} {
-		if n := shapes[kind]; n > 0 && float64(n) >= 0.95*float64(p.filled) {
-			p.kind = kind
-			break
-		}
-	}
+	p.setKind(shapes, units)
 	if float64(coded) < leastCoded*float64(p.filled) {
 		p.codes = nil
 	}
 	return p
+}
+
+// setKind sets the kind that nearly all values are of, given how many are of each and how many numbers have each unit.
+func (p *profile) setKind(shapes map[record.Kind]int, units map[string]int) {
+	const nearlyAll = 0.95
+	of := func(kind record.Kind, n int) {
+		if p.kind == record.Text && n > 0 && float64(n) >= nearlyAll*float64(p.filled) {
+			p.kind = kind
+		}
+	}
+	for _, kind := range []record.Kind{record.Date, record.Time, record.Place, record.Number} {
+		of(kind, shapes[kind])
+	}
+	quantities, most := 0, 0
+	for _, n := range units {
+		quantities, most = quantities+n, max(most, n)
+	}
+	if float64(most) >= nearlyAll*float64(quantities) {
+		of(record.Quantity, shapes[record.Number]+quantities)
+	}
+	of(record.Code, shapes[record.Code])
 }
 
 const (
@@ -124,6 +146,11 @@ func (p *profile) addJoined(units, words []uint64) {
 		}
 		p.joined[token]++
 	}
+}
+
+// ofQuantities tells whether the values of one of two columns are numbers with a unit, and those of the other one numbers.
+func ofQuantities(a, b *profile) bool {
+	return a.kind == record.Number && b.kind == record.Quantity || a.kind == record.Quantity && b.kind == record.Number
 }
 
 // ofUnits tells whether two columns, or the only one, have numbers and units written as two words and as one.

@@ -89,6 +89,39 @@ func TestCodesAreThoseThatAreWrittenInSeveralWays(t *testing.T) {
 	}
 }
 
+// TestQuantitiesAreNumbersWithOneUnit has weights with their unit and without, house numbers with letters, and flats.
+func TestQuantitiesAreNumbersWithOneUnit(t *testing.T) {
+	table := func(forms ...string) *Sample {
+		s := &Sample{Names: []string{"value"}}
+		for i := range 300 {
+			s.Rows = append(s.Rows, [][]byte{fmt.Appendf(nil, forms[i%len(forms)], 5+i)})
+		}
+		return s
+	}
+	grams, bare := table("%d.5 g"), table("%d.5")
+	for _, of := range []struct {
+		why         string
+		left, right *Sample
+		want        record.Kind
+	}{
+		{"all have it", grams, grams, record.Quantity},
+		{"some have it", table("%d g", "%d", "%dg"), nil, record.Quantity},
+		{"in one of two tables", grams, bare, record.Quantity},
+		{"other units", table("%d kg", "%d lb"), nil, record.Text},
+		{"before it", table("EUR %d", "%d"), nil, record.Quantity},
+		{"house numbers", table("%d", "%d", "%da", "%db", "%dc"), nil, record.Text},
+		{"ranges", table("%d-900 g"), nil, record.Text},
+		{"none has it", bare, bare, record.Number},
+	} {
+		if of.right == nil {
+			of.right = of.left
+		}
+		if got := Kind(of.left, of.right, "value", "value"); got != of.want {
+			t.Errorf("%s: %s, want %s", of.why, got, of.want)
+		}
+	}
+}
+
 // TestUnitsAreThoseThatAreWrittenInTwoWays has sizes with a space before the unit, and some without.
 func TestUnitsAreThoseThatAreWrittenInTwoWays(t *testing.T) {
 	table := func(n, together int, form string) *Sample {
