@@ -99,10 +99,14 @@ const (
 	// mostKinds bounds the number of kinds. The criterion would take more, since values within a kind do depend
 	// on each other a little, but these tell nothing new.
 	mostKinds = 10
-	// trials is the number of starts; shortSteps of each are enough to tell the best.
-	trials     = 8
-	shortSteps = 15
-	longSteps  = 60
+	// patience is how many numbers of kinds may be worse in turn.
+	patience = 2
+	// grownStarts is the number of starts from the mixture of one kind less, and trials that of others. shortSteps of each are enough
+	// to tell the best.
+	grownStarts = 2
+	trials      = 8
+	shortSteps  = 15
+	longSteps   = 60
 	// pseudo is a count that is added to each grade, so that none has the frequency 0.
 	pseudo = 1.0
 )
@@ -112,32 +116,38 @@ const (
 // columns but for ties.
 func Fit(ctx context.Context, p *Patterns) *Mixture {
 	var best *Mixture
-	for k := 1; k <= mostKinds; k++ {
-		if ctx.Err() != nil {
-			break
-		}
-		m := p.fit(ctx, k)
-		if best == nil || m.BIC < best.BIC {
-			best = m
+	var last *fitted
+	worse := 0
+	for k := 1; k <= mostKinds && worse < patience && ctx.Err() == nil; k++ {
+		last = p.fit(ctx, k, last)
+		if m := last.mixture(); best == nil || m.BIC < best.BIC {
+			best, worse = m, 0
 		} else if k > 3 {
-			break
+			worse++
 		}
 	}
 	return best
 }
 
-// fit finds the likeliest mixture of k kinds among those that the starts lead to.
-func (p *Patterns) fit(ctx context.Context, k int) *Mixture {
+// fit finds the likeliest mixture of k kinds among those that the starts lead to: starts of their own, and the mixture of one kind
+// less with another one.
+func (p *Patterns) fit(ctx context.Context, k int, fewer *fitted) *fitted {
 	var best *fitted
-	for trial := range trials {
-		f := p.start(k, uint64(trial))
+	try := func(f *fitted) {
 		for range shortSteps {
 			f.step()
 		}
 		if best == nil || f.loglik > best.loglik {
 			best = f
 		}
-		if k == 1 {
+	}
+	if fewer != nil {
+		for _, at := range fewer.unexplained(grownStarts) {
+			try(fewer.with(at))
+		}
+	}
+	for trial := range trials {
+		if try(p.start(k, uint64(trial))); k == 1 {
 			break
 		}
 	}
@@ -148,17 +158,50 @@ func (p *Patterns) fit(ctx context.Context, k int) *Mixture {
 			break
 		}
 	}
-	parameters := float64(k-1) + float64(k*p.columns*2)
-	m := &Mixture{Columns: p.columns, Pairs: p.total, BIC: -2*best.loglik + parameters*math.Log(p.total)}
+	return best
+}
+
+// mixture returns what was fitted.
+func (f *fitted) mixture() *Mixture {
+	k := len(f.share)
+	parameters := float64(k-1) + float64(k*f.columns*2)
+	m := &Mixture{Columns: f.columns, Pairs: f.total, BIC: -2*f.loglik + parameters*math.Log(f.total)}
 	order := make([]int, k)
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(best.share[b], best.share[a]) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(f.share[b], f.share[a]) })
 	for _, i := range order {
-		m.Share, m.Grade = append(m.Share, best.share[i]), append(m.Grade, best.grade[i])
+		m.Share, m.Grade = append(m.Share, f.share[i]), append(m.Grade, f.grade[i])
 	}
 	return m
+}
+
+// unexplained returns the patterns of which there are more pairs than a mixture explains: those that add most to the divergence of
+// the pairs from it, the first of equals. Values that are missing are left to chance in both.
+func (f *fitted) unexplained(n int) (at []int) {
+	logShare, logs := f.logs()
+	lacking := make([]float64, len(f.list))
+	for i := range f.list {
+		q := &f.list[i]
+		if lacking[i] = q.count * (math.Log(q.count/f.total) - f.posterior(q, logShare, logs)); !slices.Contains(q.grades, Missing) {
+			at = append(at, i)
+		}
+	}
+	slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(lacking[b], lacking[a]) })
+	return at[:min(n, len(at))]
+}
+
+// with returns a mixture of one kind more, which begins at a pattern.
+func (f *fitted) with(at int) *fitted {
+	k := float64(len(f.share) + 1)
+	more := &fitted{Patterns: f.Patterns, grade: slices.Clone(f.grade), resp: make([]float64, len(f.share)+1)}
+	for _, share := range f.share {
+		more.share = append(more.share, share*(k-1)/k)
+	}
+	more.share = append(more.share, 1/k)
+	more.grade = append(more.grade, f.near(f.overall(), at))
+	return more
 }
 
 // fitted is a mixture while it is fitted.
@@ -192,16 +235,7 @@ func (p *Patterns) start(k int, seed uint64) *fitted {
 			}
 		}
 		f.share[c] = 1 / float64(k)
-		f.grade[c] = slices.Clone(base)
-		for col, g := range p.list[at].grades {
-			if g == Missing {
-				continue
-			}
-			for h := Far; h <= Equal; h++ {
-				f.grade[c][col*grades+h] *= 0.4
-			}
-			f.grade[c][col*grades+int(g)] += 0.6
-		}
+		f.grade[c] = p.near(base, at)
 		for i, q := range p.list {
 			d := 0.0
 			for col, g := range q.grades {
@@ -213,6 +247,21 @@ func (p *Patterns) start(k int, seed uint64) *fitted {
 		}
 	}
 	return f
+}
+
+// near returns the frequencies of grades of a kind that begins at a pattern, given those of all pairs.
+func (p *Patterns) near(overall []float64, at int) []float64 {
+	of := slices.Clone(overall)
+	for col, g := range p.list[at].grades {
+		if g == Missing {
+			continue
+		}
+		for h := Far; h <= Equal; h++ {
+			of[col*grades+h] *= 0.4
+		}
+		of[col*grades+int(g)] += 0.6
+	}
+	return of
 }
 
 // overall returns the frequency of each grade among all pairs.

@@ -65,3 +65,50 @@ func TestFitOfOneKind(t *testing.T) {
 		t.Errorf("%d kinds, want 1", len(m.Share))
 	}
 }
+
+// TestFitFindsRareKinds has people who have moved: one pair in a hundred agrees in name and birth, and by chance in the home.
+func TestFitFindsRareKinds(t *testing.T) {
+	const person, home = 3, 5
+	of := func(share, first, last, born, same float64) (float64, []float64) {
+		return share, []float64{first, last, born, same, same, same, same, same}
+	}
+	for seed := range uint64(5) {
+		rng := rand.New(rand.NewPCG(seed, 7))
+		var shares []float64
+		var kinds [][]float64
+		for _, k := range [][5]float64{
+			{0.5, 0.02, 0.03, 0.01, 0.05}, {0.2, 0.05, 0.1, 0.01, 0.97}, {0.12, 0.02, 0.98, 0.01, 0.05},
+			{0.1, 0.98, 0.02, 0.01, 0.05}, {0.05, 0.02, 0.95, 0.01, 0.98}, {0.02, 0.95, 0.95, 0.95, 0.95}, {0.01, 0.95, 0.95, 0.95, 0.05},
+		} {
+			share, agrees := of(k[0], k[1], k[2], k[3], k[4])
+			shares, kinds = append(shares, share), append(kinds, agrees)
+		}
+		var pairs []uint8
+		for range 30_000 {
+			k, x := 0, rng.Float64()
+			for x > shares[k] && k < len(shares)-1 {
+				x -= shares[k]
+				k++
+			}
+			for _, p := range kinds[k] {
+				grade := uint8(Far)
+				if rng.Float64() < p {
+					grade = Equal - uint8(rng.IntN(2))
+				}
+				pairs = append(pairs, grade)
+			}
+		}
+		m := Fit(t.Context(), NewPatterns(person+home, pairs))
+		found := false
+		for k := range m.Share {
+			moved := true
+			for f := range person + home {
+				moved = moved && (f < person) == (m.Agreement(k, f) > 0.5)
+			}
+			found = found || moved && m.Share[k] < 0.02
+		}
+		if !found {
+			t.Errorf("seed %d: who has moved is no kind of its own: %.2f", seed, m.Share)
+		}
+	}
+}
