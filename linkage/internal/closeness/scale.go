@@ -21,7 +21,18 @@ const (
 type Scale struct {
 	ratio  bool
 	within [Steps]float64 // distance that at most a share ½^(widest+k) of random pairs of different points do not exceed
+	agrees int            // see AgreeingFrom
 }
+
+// AgreeingFrom returns the scale with the step from which points are so near that they agree.
+func (s *Scale) AgreeingFrom(step int) *Scale {
+	of := *s
+	of.agrees = step
+	return &of
+}
+
+// Agreeing returns the step from which points are so near that they agree; 0: none says that.
+func (s *Scale) Agreeing() int { return s.agrees }
 
 const (
 	// mostPoints is about the largest number of distinct points that a scale is made from, and leastPoints the least: fewer

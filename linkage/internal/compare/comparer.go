@@ -97,7 +97,12 @@ func (c *Comparer) meet(p Pair, whole *Matcher, common []uint64) float64 {
 
 // None returns an empty comparison.
 func (c *Comparer) None() *Comparison {
-	r := &Comparison{Width: len(c.Columns) + 1, Left: c.Left.Rows()}
+	r := &Comparison{Width: len(c.Columns) + 1, Left: c.Left.Rows(), Agreeing: make([]int, len(c.Columns))}
+	for f := range c.Columns {
+		if scale := c.Columns[f].near; scale != nil {
+			r.Agreeing[f] = scale.Agreeing()
+		}
+	}
 	if c.Right != c.Left {
 		r.Right = c.Right.Rows()
 	}

@@ -116,13 +116,15 @@ type Comparison struct {
 	Width  int       // columns + 1
 	Left   int       // records of the left table, of the only one
 	Right  int       // of the right table; 0: there is none
+	// Agreeing are, of each column, the steps of closeness from which values that differ agree; 0: none do. nil: none of any column.
+	Agreeing []int
 }
 
 func (c *Comparison) Of(i int) []Level { return c.Levels[i*c.Width : (i+1)*c.Width] }
 
 // Without returns a comparison of the same tables that has no candidates yet.
 func (c *Comparison) Without() *Comparison {
-	return &Comparison{Width: c.Width, Left: c.Left, Right: c.Right}
+	return &Comparison{Width: c.Width, Left: c.Left, Right: c.Right, Agreeing: c.Agreeing}
 }
 
 // Take appends candidate i of another comparison of the same tables.

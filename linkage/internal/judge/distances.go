@@ -20,6 +20,8 @@ const (
 	// much more often than by chance the most similar pairs have different values that near.
 	tellingStep = 3
 	tellingRate = 2
+	// leastTold is by how much larger the share of the best pairs must be than that of others, of those so near, for them to agree.
+	leastTold = 1.0 / 3
 	// leastProbed is the least number of pairs with values that say so.
 	leastProbed = 30
 	// beyond is by how many standard deviations their number must exceed what chance makes.
@@ -107,11 +109,13 @@ func (e *Examiner) keepTelling(ctx context.Context, pairs []compare.Pair, scales
 	}
 	best := model.Graph{Pairs: pairs, Left: found.Left, Right: found.Right}.Mutual(rank, found.Wholes)
 	telling := 0
-	for f := range scales {
-		if scales[f] != nil && (isShifted(e.Shifts, f) || tells(found, best, f)) {
+	for f, scale := range scales {
+		if scales[f] = nil; scale == nil || len(best) < leastProbed && !isShifted(e.Shifts, f) {
+			continue
+		}
+		if d := distancesOf(found, best, f); isShifted(e.Shifts, f) || d.tell() {
+			scales[f] = scale.AgreeingFrom(d.agreeing())
 			telling++
-		} else {
-			scales[f] = nil
 		}
 	}
 	if telling == 1 && e.Shifts == nil && !mostlyThere(found, best, scales) {
@@ -151,14 +155,15 @@ func mostlyThere(c *compare.Comparison, best []int, scales []*closeness.Scale) b
 	return 2*there >= len(best)
 }
 
-// tells tells whether the values of the best pairs in a column are near each other, without being equal, more often than
-// those of random pairs and of the other pairs are. Others, such as offers of one brand, may be near for their own
-// reasons. Those that are as alike as nine tenths of the best ones do not count: they may be further copies of one thing.
-// How near is that of the step that shows it: a day of many years tells, though few pairs are a day apart.
-func tells(c *compare.Comparison, best []int, f int) bool {
-	if len(best) < leastProbed {
-		return false
-	}
+// distances are how near the values of pairs in a column are: of pairs in [0] that are not the best ones, and in [1] of those that are.
+type distances struct {
+	there [2]float64                      // in how many both records have values
+	close [closeness.Steps + 1][2]float64 // of each step of closeness: in how many these differ, and are that near
+}
+
+// distancesOf returns the distances in a column of the best pairs and of others. Those that are as alike as nine tenths of the best
+// ones do not count: they may be further copies of one thing.
+func distancesOf(c *compare.Comparison, best []int, f int) (d distances) {
 	isBest := make([]bool, len(c.Pairs))
 	wholes := make([]float32, 0, len(best))
 	for _, i := range best {
@@ -166,8 +171,6 @@ func tells(c *compare.Comparison, best []int, f int) bool {
 		wholes = append(wholes, c.Wholes[i])
 	}
 	slices.Sort(wholes)
-	var there [2]float64 // of the other pairs, of the best ones
-	var close [closeness.Steps + 1][2]float64
 	for i, of := range isBest {
 		k := 0
 		switch {
@@ -178,21 +181,41 @@ func tells(c *compare.Comparison, best []int, f int) bool {
 		}
 		l := c.Of(i)[f]
 		if l != compare.Missing {
-			there[k]++
+			d.there[k]++
 		}
-		for step := tellingStep; step <= closeness.Steps && compare.IsClose(l, step); step++ {
-			close[step][k]++
+		for step := 1; step <= closeness.Steps && compare.IsClose(l, step); step++ {
+			d.close[step][k]++
 		}
 	}
-	if there[1] < leastProbed {
+	return d
+}
+
+// tell tells whether the values of the best pairs are near each other, without being equal, more often than those of random pairs
+// and of the other pairs are. Others, such as offers of one brand, may be near for their own reasons. How near is that of the step
+// that shows it: a day of many years tells, though few pairs are a day apart.
+func (d *distances) tell() bool {
+	if d.there[1] < leastProbed {
 		return false
 	}
 	for step := tellingStep; step <= closeness.Steps; step++ {
-		near := close[step]
-		chance := there[1] * max(closeness.Share(step), near[0]/max(there[0], 1))
+		near := d.close[step]
+		chance := d.there[1] * max(closeness.Share(step), near[0]/max(d.there[0], 1))
 		if near[1] >= tellingRate*chance && near[1] >= chance+beyond*math.Sqrt(chance) && (step == tellingStep || near[1] >= leastProbed) {
 			return true
 		}
 	}
 	return false
+}
+
+// agreeing returns the step from which values agree: that by which most of the best pairs are told from most of the others; 0: none
+// tells that many. So places of one town do not agree, and offers of one brand at similar prices neither agree nor differ.
+func (d *distances) agreeing() (from int) {
+	told := leastTold
+	for step := tellingStep; step <= closeness.Steps; step++ {
+		others := max(closeness.Share(step), d.close[step][0]/max(d.there[0], 1))
+		if of := d.close[step][1]/max(d.there[1], 1) - others; of >= told {
+			from, told = step, of
+		}
+	}
+	return from
 }

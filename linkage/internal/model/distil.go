@@ -21,7 +21,7 @@ const (
 // Newton steps for one column at a time. Unlike Model.learn it regards what columns have in common, so it needs no
 // division by redundancy. O(cycles · candidates · columns).
 //
-// With rising, more similarity never counts against a match.
+// With rising, more similarity of texts that differ never counts against a match.
 func distil(ctx context.Context, c *compare.Comparison, probability []float64, rising bool) *Model {
 	m := NewModel(c, slices.Repeat([]float64{1}, c.Width-1))
 	scale := m.discount() // by which Score divides
@@ -79,35 +79,43 @@ func newton(evidence, z, probability []float64, rising bool, level func(i int) c
 	}
 }
 
-// raise changes the evidence of levels that stand for more and more similarity as little as makes it rise: neighbours that
-// fall are replaced by their mean, weighted by their curves.
+// raise changes the evidence of the levels of texts that differ as little as makes it rise with their similarity. Equal values and
+// distances are as they are: among neighbours in a series the same rare date, or the next number, may count against a match.
 func raise(evidence, curve []float64) {
-	for start := 1; start < compare.Levels; {
+	const levels = compare.Level(compare.Levels)
+	for start := range levels {
+		if !compare.BeginsOrder(start) || compare.IsClose(start, 1) {
+			continue
+		}
 		end := start + 1
-		for end < compare.Levels && !compare.BeginsOrder(compare.Level(end)) {
+		for end < levels && !compare.BeginsOrder(end) && !compare.IsEqual(end) {
 			end++
 		}
-		type run struct {
-			sum, weight float64
-			levels      int
+		raiseOrder(evidence[start:end], curve[start:end])
+	}
+}
+
+// raiseOrder replaces neighbours that fall by their mean, weighted by their curves.
+func raiseOrder(evidence, curve []float64) {
+	type run struct {
+		sum, weight float64
+		levels      int
+	}
+	var runs []run
+	for l, e := range evidence {
+		r := run{e * (curve[l] + ridge), curve[l] + ridge, 1}
+		for n := len(runs); n > 0 && runs[n-1].sum/runs[n-1].weight > r.sum/r.weight; n-- {
+			r = run{r.sum + runs[n-1].sum, r.weight + runs[n-1].weight, r.levels + runs[n-1].levels}
+			runs = runs[:n-1]
 		}
-		var runs []run
-		for l := start; l < end; l++ {
-			r := run{evidence[l] * (curve[l] + ridge), curve[l] + ridge, 1}
-			for n := len(runs); n > 0 && runs[n-1].sum/runs[n-1].weight > r.sum/r.weight; n-- {
-				r = run{r.sum + runs[n-1].sum, r.weight + runs[n-1].weight, r.levels + runs[n-1].levels}
-				runs = runs[:n-1]
-			}
-			runs = append(runs, r)
+		runs = append(runs, r)
+	}
+	l := 0
+	for _, r := range runs {
+		for range r.levels {
+			evidence[l] = r.sum / r.weight
+			l++
 		}
-		l := start
-		for _, r := range runs {
-			for range r.levels {
-				evidence[l] = r.sum / r.weight
-				l++
-			}
-		}
-		start = end
 	}
 }
 

@@ -95,7 +95,10 @@ type Fitted struct {
 // result means nothing. O(steps · candidates · columns).
 func Fit(ctx context.Context, c *compare.Comparison, o Options) *Fitted {
 	f := &Fitted{}
-	f.Model, f.Probability = clearest(ctx, c, &o)
+	var found bool
+	if f.Model, f.Probability, found = clearest(ctx, c, &o); !found {
+		f.Dispute = OverWider
+	}
 	if o.Calibrate && ctx.Err() == nil {
 		f.Calibrated = f.Model.relearn(c, rivals(ctx, c, o.Once, nil), f.Probability, o.Around)
 	}
@@ -159,7 +162,7 @@ func rivals(ctx context.Context, c *compare.Comparison, once Once, sources []uin
 
 // clearest finds the model of candidates: of the models that starts lead to, the one whose own probabilities
 // separate matches from others best.
-func clearest(ctx context.Context, c *compare.Comparison, o *Options) (best *Model, probability []float64) {
+func clearest(ctx context.Context, c *compare.Comparison, o *Options) (best *Model, probability []float64, found bool) {
 	g := Graph{Pairs: c.Pairs, Left: c.Left, Right: c.Right}
 	most := math.Inf(-1)
 	for _, rank := range ranks(c) {
@@ -195,8 +198,9 @@ func clearest(ctx context.Context, c *compare.Comparison, o *Options) (best *Mod
 	}
 	if best == nil {
 		best, probability = ofTwins(c, o.Share)
+		return best, probability, false
 	}
-	return best, probability
+	return best, probability, true
 }
 
 // ranks returns values by which candidates are ordered for first guesses: their similarity and, where values are near each

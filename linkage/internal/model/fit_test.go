@@ -1,7 +1,11 @@
 package model
 
 import (
+	"math"
+	"slices"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/alike-dev/alike/linkage/internal/compare"
 	"github.com/alike-dev/alike/linkage/internal/roomtest"
@@ -41,4 +45,30 @@ func TestTheFitOfAModelEndsWhenItIsCancelled(t *testing.T) {
 	if most := 2 * 4 * len(c.Pairs); sent > most {
 		t.Errorf("%d messages after two rounds, at most %d are of them", sent, most)
 	}
+}
+
+// TestMoreSimilarityOfTextsThatDifferNeverCountsAgainstAMatch has evidence that falls and rises anyhow.
+func TestMoreSimilarityOfTextsThatDifferNeverCountsAgainstAMatch(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(of *rapid.Generator[float64], name string) []float64 {
+			return rapid.SliceOfN(of, compare.Levels, compare.Levels).Draw(t, name)
+		}
+		before, curve := draw(rapid.Float64Range(-9, 9), "evidence"), draw(rapid.Float64Range(0, 50), "curve")
+		after := slices.Clone(before)
+		raise(after, curve)
+		changed := 0.0
+		for l := range compare.Level(compare.Levels) {
+			ordered := l != compare.Missing && !compare.IsEqual(l) && !compare.IsClose(l, 1)
+			if !ordered && after[l] != before[l] {
+				t.Fatalf("level %d is of no text that differs, and was changed from %v to %v", l, before[l], after[l])
+			}
+			if ordered && !compare.BeginsOrder(l) && after[l] < after[l-1]-1e-9 {
+				t.Fatalf("level %d has the evidence %v, and the one below it %v", l, after[l], after[l-1])
+			}
+			changed += (after[l] - before[l]) * (curve[l] + ridge)
+		}
+		if math.Abs(changed) > 1e-6 {
+			t.Fatalf("the weighted sum of the evidence changed by %v", changed)
+		}
+	})
 }

@@ -25,8 +25,9 @@ const (
 	// sameFrom is the least agreement of a kind that is the same thing, as a share of the largest agreement.
 	sameFrom = 0.55
 	// mostAtChance is the largest number of telling columns in which a kind that is the same thing agrees no more than random
-	// pairs: one value may have been changed, and what differs in two such ways is another thing.
-	mostAtChance = 1
+	// pairs: one value may have been changed, and what differs in two such ways is another thing. Columns that agree together,
+	// such as those of a home, count as one.
+	mostAtChance = 1.5
 	// telling is the least agreement of a column in the kind that agrees most, and noMore the share of it up to which another
 	// kind agrees no more than random pairs.
 	telling = 0.5
@@ -81,10 +82,10 @@ func (f *Fitted) followMixture(ctx context.Context, c *compare.Comparison, o *Op
 	if agree(f.Probability, likely, most) || !o.Once.Any() && around.likeness(c, likely) < mostly {
 		return
 	}
-	distilled := distil(ctx, c, likely, false)
+	distilled := distil(ctx, c, likely, around.Within != nil)
 	if around.Within != nil {
 		for range decoyRounds {
-			distilled = distil(ctx, c, byDecoys(distilled, c, around), false)
+			distilled = distil(ctx, c, byDecoys(distilled, c, around), true)
 		}
 		confirmed := byDecoys(distilled, c, around)
 		distilled.expect(confirmed, c, rivals(ctx, c, o.Once, o.Sources))
@@ -211,31 +212,43 @@ func Grades(c *compare.Comparison, some []int) []uint8 {
 	if some == nil {
 		grades := make([]uint8, 0, columns*len(c.Pairs))
 		for i := range c.Pairs {
-			grades = appendGrades(grades, c.Of(i)[:columns])
+			grades = appendGrades(grades, c, i)
 		}
 		return grades
 	}
 	grades := make([]uint8, 0, columns*len(some))
 	for _, i := range some {
-		grades = appendGrades(grades, c.Of(i)[:columns])
+		grades = appendGrades(grades, c, i)
 	}
 	return grades
 }
 
-func appendGrades(dst []uint8, levels []compare.Level) []uint8 {
-	for _, l := range levels {
-		switch {
-		case l == compare.Missing || compare.IsClose(l, 1): // to be close is neither to agree nor to differ
-			dst = append(dst, kinds.Missing)
-		case compare.IsEqual(l):
-			dst = append(dst, kinds.Equal)
-		case compare.Agrees(l):
-			dst = append(dst, kinds.Near)
-		default:
-			dst = append(dst, kinds.Far)
-		}
+func appendGrades(dst []uint8, c *compare.Comparison, i int) []uint8 {
+	for f := range c.Width - 1 {
+		dst = append(dst, gradeOf(c, i, f))
 	}
 	return dst
+}
+
+// gradeOf returns how much the values of a column agree in candidate i. Numbers and dates agree if they are so near that their
+// distance says so. If none does, those that are near neither agree nor differ, and neither do texts that only begin alike.
+func gradeOf(c *compare.Comparison, i, f int) uint8 {
+	l := c.Of(i)[f]
+	switch {
+	case l == compare.Missing:
+		return kinds.Missing
+	case compare.IsEqual(l):
+		return kinds.Equal
+	case !compare.IsClose(l, 1) && compare.Agrees(l):
+		return kinds.Near
+	case !compare.IsClose(l, 1):
+		return kinds.Far
+	case c.Agreeing == nil || c.Agreeing[f] == 0:
+		return kinds.Missing
+	case compare.IsClose(l, c.Agreeing[f]):
+		return kinds.Near
+	}
+	return kinds.Far
 }
 
 // sameKinds returns, for each kind, the share of its pairs that are the same thing; nil if the data do not tell.
@@ -249,11 +262,16 @@ func sameKinds(c *compare.Comparison, of *mixture, around *Surroundings) []float
 	if agreement[top] <= 0 {
 		return nil
 	}
-	agreement = agreementOf(m, around, ownEvidence(m, top))
+	together := correlations(m, top)
+	every := make([]int, m.Columns)
+	for f := range every {
+		every[f] = f
+	}
+	agreement = agreementOf(m, around, ownShares(together, every))
 	top = largest(agreement)
 	same := make([]float64, len(agreement))
 	for k, a := range agreement {
-		if a >= sameFrom*agreement[top] && atChance(m, around, k, top) <= mostAtChance {
+		if a >= sameFrom*agreement[top] && SumOf(ownShares(together, atChance(m, around, k, top))) <= mostAtChance {
 			same[k] = 1
 		}
 	}
@@ -279,15 +297,15 @@ func agreementOf(m *kinds.Mixture, around *Surroundings, own []float64) []float6
 	return of
 }
 
-// atChance returns the number of columns that tell, by the kind top, in which a kind agrees no more than random pairs.
-func atChance(m *kinds.Mixture, around *Surroundings, kind, top int) (n int) {
+// atChance returns the columns that tell, by the kind top, in which a kind agrees no more than random pairs.
+func atChance(m *kinds.Mixture, around *Surroundings, kind, top int) (columns []int) {
 	for f, alike := range around.Alike {
 		more, most := m.Agreement(kind, f)-alike, m.Agreement(top, f)-alike
 		if m.Agreement(top, f) >= telling && around.Filled[f] >= leastFilled && more < noMore*most {
-			n++
+			columns = append(columns, f)
 		}
 	}
-	return n
+	return columns
 }
 
 // largest returns the place of the largest number.
@@ -300,34 +318,45 @@ func largest(of []float64) (at int) {
 	return at
 }
 
-// ownEvidence returns, for each column, the share of what it says that no other column says too: 1 / (1 + Σ correlations),
-// as Comparer.Shares, but among the pairs of all kinds except one. So the columns of a home, which agree together in the
-// pairs of a household, count as one.
-func ownEvidence(m *kinds.Mixture, except int) []float64 {
+// correlations returns, for each pair of columns f and g at f·columns+g, how much they agree in the same pairs of all kinds except
+// one: 0 not more than by chance, 1 always. The columns of a home agree together in the pairs of a household.
+func correlations(m *kinds.Mixture, except int) []float64 {
 	n := m.Columns
-	mean, own := make([]float64, n), make([]float64, n)
 	rest := 1 - m.Share[except]
-	each := func(visit func(k int, share float64)) {
-		for k, share := range m.Share {
-			if k != except {
-				visit(k, share/rest)
+	mean, both := make([]float64, n), make([]float64, n*n)
+	for k, share := range m.Share {
+		if k == except {
+			continue
+		}
+		for f := range n {
+			mean[f] += share / rest * m.Agreement(k, f)
+			for g := range n {
+				both[f*n+g] += share / rest * m.Agreement(k, f) * m.Agreement(k, g)
 			}
 		}
 	}
 	for f := range n {
-		each(func(k int, share float64) { mean[f] += share * m.Agreement(k, f) })
-	}
-	for f := range n {
-		sum := 1.0
 		for g := range n {
-			if g == f {
-				continue
-			}
-			both := 0.0
-			each(func(k int, share float64) { both += share * m.Agreement(k, f) * m.Agreement(k, g) })
-			sum += max(0, (both-mean[f]*mean[g])/math.Sqrt(max(1e-9, mean[f]*(1-mean[f])*mean[g]*(1-mean[g]))))
+			deviations := math.Sqrt(max(1e-9, mean[f]*(1-mean[f])*mean[g]*(1-mean[g])))
+			both[f*n+g] = max(0, (both[f*n+g]-mean[f]*mean[g])/deviations)
 		}
-		own[f] = 1 / sum
+	}
+	return both
+}
+
+// ownShares returns, for each of some columns, the share of what it says that no other one of them says too:
+// 1 / (1 + Σ correlations), as Comparer.Shares. Their sum is the number of columns that these are worth.
+func ownShares(correlations []float64, columns []int) []float64 {
+	n := int(math.Sqrt(float64(len(correlations))))
+	own := make([]float64, len(columns))
+	for i, f := range columns {
+		told := 1.0
+		for _, g := range columns {
+			if g != f {
+				told += correlations[f*n+g]
+			}
+		}
+		own[i] = 1 / told
 	}
 	return own
 }

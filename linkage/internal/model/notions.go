@@ -22,6 +22,9 @@ const (
 	// apartFrom is how often the columns in which a kind differs from copies would name a record, from which it is another thing;
 	// alikeIn is what a column counts in which its values are alike, and hardly ever the same: they differ in a part.
 	apartFrom, alikeIn = 0.75, 0.5
+	// leastIndependent is the least number of columns in which another thing differs: columns that agree together, such as street and
+	// postcode, count as one.
+	leastIndependent = 1.5
 	// mostShared is the largest agreement in a column that a kind has of that of copies, if it differs in it. People who have
 	// changed their names agree in more.
 	mostShared = 0.25
@@ -131,11 +134,12 @@ func (n *notions) apart(k, copies int) (columns []int) {
 			columns, weights = append(columns, f), append(weights, weight)
 		}
 	}
-	sum := 0.0
+	sum, independent := 0.0, 0.0
 	for i, f := range columns {
-		sum += weights[i] * n.own(f, columns)
+		own := n.own(f, columns)
+		sum, independent = sum+weights[i]*own, independent+own
 	}
-	if sum < apartFrom || !chance || len(columns) == 1 {
+	if sum < apartFrom || !chance || independent < leastIndependent {
 		return nil
 	}
 	return columns
