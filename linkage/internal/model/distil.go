@@ -21,8 +21,8 @@ const (
 // Newton steps for one column at a time. Unlike Model.learn it regards what columns have in common, so it needs no
 // division by redundancy. O(cycles · candidates · columns).
 //
-// With rising, more similarity of texts that differ never counts against a match.
-func distil(ctx context.Context, c *compare.Comparison, probability []float64, rising bool) *Model {
+// In the levels that rise, more similarity never counts against a match.
+func distil(ctx context.Context, c *compare.Comparison, probability []float64, rise rising) *Model {
 	m := NewModel(c, slices.Repeat([]float64{1}, c.Width-1))
 	scale := m.discount() // by which Score divides
 	z := make([]float64, len(probability))
@@ -36,7 +36,7 @@ func distil(ctx context.Context, c *compare.Comparison, probability []float64, r
 		}
 		for f := range c.Width {
 			evidence := m.Evidence[f*compare.Levels : (f+1)*compare.Levels]
-			newton(evidence, z, probability, rising, func(i int) compare.Level { return c.Levels[i*c.Width+f] })
+			newton(evidence, z, probability, rise, func(i int) compare.Level { return c.Levels[i*c.Width+f] })
 			// A missing value has no evidence: what it would have moves to the prior.
 			m.Prior += evidence[compare.Missing]
 			for l := compare.Levels - 1; l >= 0; l-- {
@@ -55,7 +55,7 @@ func distil(ctx context.Context, c *compare.Comparison, probability []float64, r
 }
 
 // newton takes one Newton step for the evidence of the levels of a column, and changes the log odds z by it.
-func newton(evidence, z, probability []float64, rising bool, level func(i int) compare.Level) {
+func newton(evidence, z, probability []float64, rise rising, level func(i int) compare.Level) {
 	var slope, curve, step [compare.Levels]float64
 	for i := range z {
 		l := level(i)
@@ -67,9 +67,9 @@ func newton(evidence, z, probability []float64, rising bool, level func(i int) c
 		step[l] = min(mostStep, max(-mostStep, (slope[l]-ridge*evidence[l])/(curve[l]+ridge)))
 		evidence[l] += step[l]
 	}
-	if rising {
+	if rise != freely {
 		before := slices.Clone(evidence)
-		raise(evidence, curve[:])
+		rise.raise(evidence, curve[:])
 		for l := range step {
 			step[l] += evidence[l] - before[l]
 		}
@@ -79,16 +79,27 @@ func newton(evidence, z, probability []float64, rising bool, level func(i int) c
 	}
 }
 
-// raise changes the evidence of the levels of texts that differ as little as makes it rise with their similarity. Equal values and
-// distances are as they are: among neighbours in a series the same rare date, or the next number, may count against a match.
-func raise(evidence, curve []float64) {
+// rising says in which levels evidence rises with similarity.
+type rising uint8
+
+const (
+	freely rising = iota // in none
+	// ofTexts: in those of texts that differ. Equal values and distances are as they are: among neighbours in a series the same rare
+	// date, or the next number, may count against a match.
+	ofTexts
+	// ofAll: in all. Where nothing but sources tells matches from others, what sources write in ways of their own would tell too.
+	ofAll
+)
+
+// raise changes the evidence of the levels that rise as little as makes it rise with similarity.
+func (r rising) raise(evidence, curve []float64) {
 	const levels = compare.Level(compare.Levels)
 	for start := range levels {
-		if !compare.BeginsOrder(start) || compare.IsClose(start, 1) {
+		if !compare.BeginsOrder(start) || r == ofTexts && compare.IsClose(start, 1) {
 			continue
 		}
 		end := start + 1
-		for end < levels && !compare.BeginsOrder(end) && !compare.IsEqual(end) {
+		for end < levels && !compare.BeginsOrder(end) && (r == ofAll || !compare.IsEqual(end)) {
 			end++
 		}
 		raiseOrder(evidence[start:end], curve[start:end])

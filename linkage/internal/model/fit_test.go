@@ -55,7 +55,7 @@ func TestMoreSimilarityOfTextsThatDifferNeverCountsAgainstAMatch(t *testing.T) {
 		}
 		before, curve := draw(rapid.Float64Range(-9, 9), "evidence"), draw(rapid.Float64Range(0, 50), "curve")
 		after := slices.Clone(before)
-		raise(after, curve)
+		ofTexts.raise(after, curve)
 		changed := 0.0
 		for l := range compare.Level(compare.Levels) {
 			ordered := l != compare.Missing && !compare.IsEqual(l) && !compare.IsClose(l, 1)

@@ -82,10 +82,14 @@ func (f *Fitted) followMixture(ctx context.Context, c *compare.Comparison, o *Op
 	if agree(f.Probability, likely, most) || !o.Once.Any() && around.likeness(c, likely) < mostly {
 		return
 	}
-	distilled := distil(ctx, c, likely, around.Within != nil)
+	rise := freely
+	if around.Within != nil {
+		rise = ofTexts
+	}
+	distilled := distil(ctx, c, likely, rise)
 	if around.Within != nil {
 		for range decoyRounds {
-			distilled = distil(ctx, c, byDecoys(distilled, c, around), true)
+			distilled = distil(ctx, c, byDecoys(distilled, c, around), ofTexts)
 		}
 		confirmed := byDecoys(distilled, c, around)
 		distilled.expect(confirmed, c, rivals(ctx, c, o.Once, o.Sources))
@@ -136,7 +140,7 @@ func likelyByDecoys(ctx context.Context, c *compare.Comparison, around *Surround
 		across = append(across, 0)
 	}
 	// Across, sources may differ by style, which is no sign of a match: hence rising.
-	likely := byDecoys(distil(ctx, all, across, true), c, around)
+	likely := byDecoys(distil(ctx, all, across, ofAll), c, around)
 	sure := 0
 	for _, p := range likely {
 		if p >= surely {

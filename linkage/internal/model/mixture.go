@@ -109,7 +109,7 @@ func (f *Fitted) followNamed(ctx context.Context, c *compare.Comparison, o *Opti
 			}
 		}
 	}
-	f.follow(ctx, c, o, distil(ctx, c, likely, false))
+	f.follow(ctx, c, o, distil(ctx, c, likely, freely))
 	if m != nil && ctx.Err() == nil {
 		f.Kinds = m.list(c, f.Probability)
 	}

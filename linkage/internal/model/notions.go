@@ -71,7 +71,7 @@ func (f *Fitted) followNotion(ctx context.Context, c *compare.Comparison, o *Opt
 		}
 	}
 	f.Differing, f.Dispute, f.Apart = slices.Compact(differing), OverWider, 0
-	f.follow(ctx, c, o, distil(ctx, c, likely, false))
+	f.follow(ctx, c, o, distil(ctx, c, likely, freely))
 }
 
 // matchesOf returns the candidates that are more likely matches than not.

@@ -41,7 +41,7 @@ func TestMoreSimilarityNeverCountsAgainstAMatch(t *testing.T) {
 		c.Pairs, c.Levels = append(c.Pairs, compare.Pair{}), append(c.Levels, l, other, compare.Missing)
 		match = append(match, float64(1-min(1, i%4)))
 	}
-	m := distil(t.Context(), c, match, true)
+	m := distil(t.Context(), c, match, ofAll)
 	for f := range 2 {
 		for l := 2; l <= 10; l++ {
 			if at := f*compare.Levels + l; m.Evidence[at] < m.Evidence[at-1]-1e-9 {

@@ -52,6 +52,6 @@ func (f *Fitted) followUnexchanged(ctx context.Context, c *compare.Comparison, o
 	}
 	if f.Differing != nil {
 		f.Dispute = OverWider
-		f.follow(ctx, c, o, distil(ctx, c, likely, false))
+		f.follow(ctx, c, o, distil(ctx, c, likely, freely))
 	}
 }

@@ -60,7 +60,7 @@ func (f *Fitted) followCopies(ctx context.Context, c *compare.Comparison, o *Opt
 	for k, i := range places {
 		all[i] = likely[k]
 	}
-	f.follow(ctx, c, o, distil(ctx, c, all, false))
+	f.follow(ctx, c, o, distil(ctx, c, all, freely))
 	f.Differing, f.Dispute = differing, OverAll
 }
 
