@@ -101,18 +101,15 @@ func linksOf(r *JoinResult, threshold float64) *dedup.Links {
 		Similarity: func(a, b uint32) float64 { return r.Similarity(int(a), int(b)) },
 		ID:         func(record uint32) []byte { return r.ID(int(record)) },
 		By:         by,
-		Threshold:  threshold, Candidates: int64(r.Candidates), ExpectedPrecision: between(r.ExpectedPrecision), ExpectedRecall: between(r.ExpectedRecall),
-		Columns: r.Columns, LeftOut: r.LeftOut,
+		Threshold:  threshold, Candidates: int64(r.Candidates),
+		ExpectedPrecision: dedup.Between(r.ExpectedPrecision[0], r.ExpectedPrecision[1]),
+		ExpectedRecall:    dedup.Between(r.ExpectedRecall[0], r.ExpectedRecall[1]),
+		Columns:           r.Columns, LeftOut: r.LeftOut,
 	}
 	if r.Entities != nil {
 		describeEntities(links, r)
 	}
 	return links
-}
-
-// between returns a range as the engine has it.
-func between(expected [2]float64) dedup.Expected {
-	return dedup.Expected{Low: expected[0], High: expected[1], Range: true}
 }
 
 // largestEntities is how many clusters of records are described.

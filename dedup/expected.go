@@ -16,6 +16,9 @@ type Expected struct {
 // Promised returns a share that is known.
 func Promised(share float64) Expected { return Expected{Low: share, High: share} }
 
+// Between returns a share that is likely from low to high.
+func Between(low, high float64) Expected { return Expected{Low: low, High: high, Range: true} }
+
 // WithoutAll returns the range down to what is left if some of all documents find nothing.
 func (e Expected) WithoutAll(some, all int64) Expected {
 	if some > 0 {

@@ -33,11 +33,12 @@ type Summary struct {
 	ReferencesSkipped int64 `json:"references_skipped,omitempty"`
 	Missed            int64 `json:"missed,omitempty"` // documents that were compared with the hubs of their buckets only
 	// ExpectedRecall, of texts, is the share of the pairs at the threshold that is found: a range if documents are Missed, as
-	// if these found nothing.
-	ExpectedRecall dedup.Expected `json:"expected_recall,omitzero"`
-	Recipe         string         `json:"recipe,omitempty"`
-	Undecided      bool           `json:"undecided,omitempty"` // of records: the data do not tell which are the same, and nothing was removed
-	Plan           string         `json:"plan"`
+	// if these found nothing. Of records it and ExpectedPrecision are those of Join.
+	ExpectedRecall    dedup.Expected `json:"expected_recall,omitzero"`
+	ExpectedPrecision dedup.Expected `json:"expected_precision,omitzero"`
+	Recipe            string         `json:"recipe,omitempty"`
+	Undecided         bool           `json:"undecided,omitempty"` // of records: the data do not tell which are the same, and nothing was removed
+	Plan              string         `json:"plan"`
 	// Within counts by the values of the field within which texts are compared.
 	Within *dedup.Within `json:"within,omitempty"`
 	// Passages are the counts of what was cut.
@@ -173,7 +174,10 @@ func (in *input) summarize(ctx context.Context) (*Summary, error) {
 	}
 	s.Kept = s.Read - s.Removed - s.Skipped
 	if err == nil && p.Join != nil && p.Join.Rule != nil {
-		s.Join, err = in.told(ctx)
+		if s.Join, err = in.told(ctx); err == nil {
+			s.ExpectedPrecision = dedup.Between(s.Join.ExpectedPrecision[0], s.Join.ExpectedPrecision[1])
+			s.ExpectedRecall = dedup.Between(s.Join.ExpectedRecall[0], s.Join.ExpectedRecall[1])
+		}
 	}
 	if err == nil && p.Reading.Within != "" {
 		s.Within, err = in.countedWithin(ctx)
