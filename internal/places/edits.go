@@ -72,7 +72,8 @@ func (e *Edits) by(a, b []uint64, before uint64) int {
 	return distance
 }
 
-func zeros(s []uint64, n int) []uint64 {
+// zeros returns n zeros, in the memory of s if they fit.
+func zeros[T any](s []T, n int) []T {
 	s = slices.Grow(s[:0], n)[:n]
 	clear(s)
 	return s

@@ -196,9 +196,7 @@ type part struct {
 }
 
 func (p *part) begin(blocks int) {
-	p.hits, p.runs, p.blocks = slices.Grow(p.hits[:0], blocks)[:blocks], slices.Grow(p.runs[:0], blocks)[:blocks], 0
-	clear(p.hits)
-	clear(p.runs)
+	p.hits, p.runs, p.blocks = zeros(p.hits, blocks), zeros(p.runs, blocks), 0
 }
 
 func (p *part) add(block, runs int) {

@@ -42,16 +42,27 @@ const unitPairs = 64
 
 // Left returns the edges that third texts leave, and how many they do not. The caller releases them.
 func Left(ctx context.Context, o Options, edges *extsort.Sorted) (left *extsort.Sorted, gone int64, err error) {
-	space := o.Graph.Space
 	related, err := relatedOf(ctx, o.Graph, edges)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer func() { err = errors.Join(err, related.close()) }()
+	return o.left(ctx, edges, related.nearest, "thirds", func(w *worker) func(graph.Pair) (bool, error) {
+		w.related = related
+		return w.contradicted
+	})
+}
+
+// left returns the edges that stay, and how many go, as a worker's function says. Edges of one component of near are judged one
+// after the other, since they share texts.
+func (o *Options) left(
+	ctx context.Context, edges, near *extsort.Sorted, name string, by func(*worker) func(graph.Pair) (goes bool, err error),
+) (left *extsort.Sorted, gone int64, err error) {
+	space := o.Graph.Space
 	if err := o.Records.Prepare(ctx, edges); err != nil {
 		return nil, 0, err
 	}
-	labels, err := o.Graph.Components(ctx, related.nearest)
+	labels, err := o.Graph.Components(ctx, near)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -59,10 +70,7 @@ func Left(ctx context.Context, o Options, edges *extsort.Sorted) (left *extsort.
 	if err = errors.Join(err, space.Release(labels)); err != nil {
 		return nil, 0, err
 	}
-	out, err := o.judged(ctx, ordered, "thirds", func(worker *worker) func(graph.Pair) (bool, error) {
-		worker.related = related
-		return worker.contradicted
-	})
+	out, err := o.judged(ctx, ordered, name, by)
 	if err = errors.Join(err, space.Release(ordered)); err != nil {
 		return nil, 0, err
 	}

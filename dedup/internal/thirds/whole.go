@@ -3,7 +3,6 @@ package thirds
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/alike-dev/alike/dedup/internal/graph"
@@ -25,31 +24,14 @@ const (
 // places.WholeShare says, and how many are not such. Of documents, each with features of its own, some are drawn to count
 // what many have. The caller releases the edges.
 func Whole(ctx context.Context, o Options, s *sides.Policy, documents bitset.Set[uint32], edges *extsort.Sorted) (left *extsort.Sorted, gone int64, err error) {
-	space := o.Graph.Space
 	common, err := o.common(ctx, documents)
 	if err != nil {
 		return nil, 0, err
 	}
-	if err := o.Records.Prepare(ctx, edges); err != nil {
-		return nil, 0, err
-	}
-	labels, err := o.Graph.Components(ctx, edges)
-	if err != nil {
-		return nil, 0, err
-	}
-	ordered, err := o.Graph.ByLabel(ctx, edges, labels)
-	if err = errors.Join(err, space.Release(labels)); err != nil {
-		return nil, 0, err
-	}
-	out, err := o.judged(ctx, ordered, "whole", func(w *worker) func(graph.Pair) (bool, error) {
+	return o.left(ctx, edges, edges, "whole", func(w *worker) func(graph.Pair) (bool, error) {
 		w.reader = places.NewWholeReader(o.features(), common)
 		return func(p graph.Pair) (goes bool, err error) { return w.partial(s, p) }
 	})
-	if err = errors.Join(err, space.Release(ordered)); err != nil {
-		return nil, 0, err
-	}
-	left, err = o.Graph.Without(ctx, edges, out)
-	return left, out.Len(), errors.Join(err, space.Release(out))
 }
 
 // partial tells whether only a part of the text that could be removed stands in the other one.

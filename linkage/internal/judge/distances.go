@@ -158,7 +158,7 @@ func mostlyThere(c *compare.Comparison, best []int, scales []*closeness.Scale) b
 // distances are how near the values of pairs in a column are: of pairs in [0] that are not the best ones, and in [1] of those that are.
 type distances struct {
 	there [2]float64                      // in how many both records have values
-	close [closeness.Steps + 1][2]float64 // of each step of closeness: in how many these differ, and are that near
+	close [closeness.Steps + 1][2]float64 // of each step of closeness from tellingStep on: in how many these differ, and are that near
 }
 
 // distancesOf returns the distances in a column of the best pairs and of others. Those that are as alike as nine tenths of the best
@@ -183,7 +183,7 @@ func distancesOf(c *compare.Comparison, best []int, f int) (d distances) {
 		if l != compare.Missing {
 			d.there[k]++
 		}
-		for step := 1; step <= closeness.Steps && compare.IsClose(l, step); step++ {
+		for step := tellingStep; step <= closeness.Steps && compare.IsClose(l, step); step++ {
 			d.close[step][k]++
 		}
 	}

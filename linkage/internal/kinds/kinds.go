@@ -178,13 +178,13 @@ func (f *fitted) mixture() *Mixture {
 }
 
 // unexplained returns the patterns of which there are more pairs than a mixture explains: those that add most to the divergence of
-// the pairs from it, the first of equals. Values that are missing are left to chance in both.
+// the pairs from it, the first of equals. Patterns with missing values begin no kind.
 func (f *fitted) unexplained(n int) (at []int) {
 	logShare, logs := f.logs()
 	lacking := make([]float64, len(f.list))
 	for i := range f.list {
-		q := &f.list[i]
-		if lacking[i] = q.count * (math.Log(q.count/f.total) - f.posterior(q, logShare, logs)); !slices.Contains(q.grades, Missing) {
+		if q := &f.list[i]; !slices.Contains(q.grades, Missing) {
+			lacking[i] = q.count * (math.Log(q.count/f.total) - f.posterior(q, logShare, logs))
 			at = append(at, i)
 		}
 	}

@@ -75,21 +75,17 @@ func (f *Fitted) followMixture(ctx context.Context, c *compare.Comparison, o *Op
 	if likely == nil || ctx.Err() != nil {
 		return
 	}
-	most := mostDisagreement
+	most, rise := mostDisagreement, freely
 	if around.Within != nil {
-		most = mostDisagreementWithin
+		most, rise = mostDisagreementWithin, ofTexts
 	}
 	if agree(f.Probability, likely, most) || !o.Once.Any() && around.likeness(c, likely) < mostly {
 		return
 	}
-	rise := freely
-	if around.Within != nil {
-		rise = ofTexts
-	}
 	distilled := distil(ctx, c, likely, rise)
 	if around.Within != nil {
 		for range decoyRounds {
-			distilled = distil(ctx, c, byDecoys(distilled, c, around), ofTexts)
+			distilled = distil(ctx, c, byDecoys(distilled, c, around), rise)
 		}
 		confirmed := byDecoys(distilled, c, around)
 		distilled.expect(confirmed, c, rivals(ctx, c, o.Once, o.Sources))
