@@ -192,7 +192,7 @@ func (t *triple) compare(runs [3][]run) (g gaps) {
 			end = max(end, int(r.at)+1)
 		}
 		t.size[i] = len(of)
-		t.in[i], t.next[i], t.apart[i] = zeros(t.in[i], end), zeros(t.next[i], end), zeros(t.apart[i], end+1)
+		t.in[i], t.next[i], t.apart[i] = places.Zeros(t.in[i], end), places.Zeros(t.next[i], end), places.Zeros(t.apart[i], end+1)
 	}
 	t.meet(runs)
 	for i := range runs {

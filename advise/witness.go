@@ -241,7 +241,7 @@ func (w *witness) look(ctx context.Context, pairs []pair, threads int) error {
 		var shares []float64
 		return func(i int) {
 			p := &pairs[i]
-			a, b = zeros(a, len(w.blocks[p.a])), zeros(b, len(w.blocks[p.b]))
+			a, b = places.Zeros(a, len(w.blocks[p.a])), places.Zeros(b, len(w.blocks[p.b]))
 			hits(w.runs[p.a], w.runs[p.b], a, b)
 			ofA, ofB := places.Covered(a, w.blocks[p.a], true, &shares), places.Covered(b, w.blocks[p.b], true, &shares)
 			p.stands = max(places.Covered(a, w.blocks[p.a], false, &shares), places.Covered(b, w.blocks[p.b], false, &shares)) >= places.Stands
@@ -254,12 +254,6 @@ func (w *witness) look(ctx context.Context, pairs []pair, threads int) error {
 			}
 		}
 	})
-}
-
-func zeros[T any](s []T, n int) []T {
-	s = slices.Grow(s[:0], n)[:n]
-	clear(s)
-	return s
 }
 
 // hits counts, in each block, the runs that the other document has too.

@@ -46,11 +46,6 @@ type Links struct {
 	some  func(from, to int) []Link // links from … to−1
 }
 
-// LinksOf returns the given links.
-func LinksOf(list ...Link) Links {
-	return Links{len(list), func(from, to int) []Link { return list[from:to] }}
-}
-
 // Len returns the number of links.
 func (l *Links) Len() int { return l.count }
 

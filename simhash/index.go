@@ -27,7 +27,7 @@ type Match struct {
 // see [Index.Size].
 type Index struct {
 	fingerprints []uint64
-	bits, words  int
+	words        int
 	distance     int
 	tables       []hammingTable
 }
@@ -55,7 +55,7 @@ func NewIndex(fingerprints []uint64, width, distance int) (*Index, error) {
 	if len(fingerprints)%words != 0 {
 		return nil, fmt.Errorf("simhash: %d words are not a whole number of fingerprints of %d words", len(fingerprints), words)
 	}
-	x := &Index{fingerprints: fingerprints, bits: width, words: words, distance: distance}
+	x := &Index{fingerprints: fingerprints, words: words, distance: distance}
 	if err := checkSearch(x.Len(), width, distance); err != nil {
 		return nil, err
 	}

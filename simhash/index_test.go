@@ -23,7 +23,7 @@ func TestAnIndexFindsWhatLookingAtAllFinds(t *testing.T) {
 		width := rapid.OneOf(rapid.Just(64), rapid.IntRange(1, 64), rapid.IntRange(65, 400)).Draw(t, "bits")
 		distance := min(rapid.IntRange(0, 12).Draw(t, "distance"), width-1)
 		fingerprints := drawFingerprints(t, width, 500)
-		x := &Index{fingerprints: fingerprints, bits: width, words: (width + 63) / 64, distance: distance}
+		x := &Index{fingerprints: fingerprints, words: (width + 63) / 64, distance: distance}
 		if rapid.Bool().Draw(t, "cheapest") {
 			x.tables = cheapestTables(x.Len(), width, distance)
 		} else {

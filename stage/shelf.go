@@ -100,7 +100,6 @@ func (s *spool) close() error {
 // A shelf stores rows and returns them by ascending keys. Rows of one key come in the order in which
 // they were added.
 type shelf struct {
-	space  *scratch.Space
 	rows   *spool
 	sorter *extsort.Sorter
 	to     *extsort.Appender
@@ -115,7 +114,7 @@ func newShelf(space *scratch.Space, share int64) (*shelf, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &shelf{space: space, rows: newSpool(space, share), sorter: sorter, to: sorter.Appender()}, nil
+	return &shelf{rows: newSpool(space, share), sorter: sorter, to: sorter.Appender()}, nil
 }
 
 // add adds a row.

@@ -225,7 +225,7 @@ func (f *checking) amongOptions(cmd *cobra.Command) (o among.Options, err error)
 	if err != nil {
 		return o, err
 	}
-	how, err := f.input.reading(cmd, []string{f.among})
+	how, err := f.input.reading([]string{f.among})
 	if err != nil {
 		return o, err
 	}

@@ -150,7 +150,7 @@ func readTexts(cmd *cobra.Command, args []string) (a, b []byte, err error) {
 // or - for standard input.
 func readText(cmd *cobra.Command, path string) ([]byte, error) {
 	options := corpus.Options{Format: corpus.Text, MaxRecord: math.MaxInt32}
-	useObjects(cmd, &options)
+	useObjects(&options)
 	path = bucketurl.LocalPath(path)
 	if at, err := os.Stat(path); err == nil && at.IsDir() {
 		return nil, fmt.Errorf("%s: a folder, not a text; name a file", fault.Shown(path))

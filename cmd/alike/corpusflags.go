@@ -54,7 +54,7 @@ func (f *corpusFlags) config(cmd *cobra.Command, inputs []string) (alike.Config,
 	if err := f.input.apply(&c); err != nil {
 		return c, err
 	}
-	useObjects(cmd, &c.Corpus)
+	useObjects(&c.Corpus)
 	if err := f.recognize(cmd, &c); err != nil {
 		return c, err
 	}

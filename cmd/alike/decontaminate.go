@@ -98,7 +98,7 @@ func (f *decontaminateFlags) run(cmd *cobra.Command, args []string) error {
 	if f.input.json {
 		c.Outputs = append(c.Outputs, "-")
 	}
-	useObjects(cmd, &c.Corpus)
+	useObjects(&c.Corpus)
 	done := f.input.follow(cmd, &c.Config)
 	s, err := decontaminate.Run(cmd.Context(), c)
 	if err := done(err); err != nil {

@@ -186,7 +186,7 @@ id replaces none: where its name file:line is taken, it becomes file:line#hash.`
 		Example: "  alike index add news.index today.jsonl",
 		Args:    dirAnd("inputs"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := input.reading(cmd, args[1:])
+			c, err := input.reading(args[1:])
 			if err != nil {
 				return err
 			}

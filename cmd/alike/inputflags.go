@@ -120,12 +120,12 @@ func (f *inputFlags) apply(c *alike.Config) error {
 func (f *inputFlags) budget() (int64, error) { return budgetOf(f.memory) }
 
 // reading returns how records are read.
-func (f *inputFlags) reading(cmd *cobra.Command, inputs []string) (corpus.Options, error) {
+func (f *inputFlags) reading(inputs []string) (corpus.Options, error) {
 	c := dedup.Config{Inputs: inputs}
 	if err := f.apply(&c); err != nil {
 		return c.Corpus, err
 	}
-	useObjects(cmd, &c.Corpus)
+	useObjects(&c.Corpus)
 	return c.Corpus, nil
 }
 

@@ -137,7 +137,9 @@ func (f *joinFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	err = writeOutput(cmd, f.output, func(w io.Writer) error { return writeLinks(cmd.Context(), w, r, names, c.With, format, f.probability) })
+	err = writeOutput(cmd, f.output, func(w io.Writer) error {
+		return writeLinks(cmd.Context(), w, r.Links.All(), r.Columns, names, c.With, format, f.probability)
+	})
 	if err != nil {
 		return err
 	}

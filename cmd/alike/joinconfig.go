@@ -84,7 +84,7 @@ func (f *joinFlags) joinConfig(cmd *cobra.Command, args []string) (c alike.JoinC
 		return c, usagef("--fresh is about a --work folder: name it, or leave --fresh out")
 	}
 	c.Work, c.Fresh = f.work, f.fresh
-	useObjects(cmd, &c.Corpus)
+	useObjects(&c.Corpus)
 	if err := c.Validate(); err != nil {
 		return c, usageError{err}
 	}

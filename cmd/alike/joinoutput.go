@@ -3,11 +3,12 @@ package main
 import (
 	"context"
 	"io"
+	"iter"
 	"unicode/utf8"
 
-	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/linklist"
+	"github.com/alike-dev/alike/linkage"
 )
 
 // listFormat is the format in which a list is written to the file that a flag names.
@@ -52,17 +53,19 @@ func writeRows(out io.Writer, columns []linklist.Column, format corpus.Format, n
 	return w.Flush()
 }
 
-// writeLinks writes the links. ids are the names of the first two columns.
-func writeLinks(ctx context.Context, out io.Writer, r *alike.JoinResult, ids, with []string, format corpus.Format, probability bool) error {
-	var compared []string
-	for _, c := range r.Columns {
+// writeLinks writes links. ids are the names of the first two columns, compared those whose similarities follow.
+func writeLinks(ctx context.Context, out io.Writer, links iter.Seq[linkage.Link], compared []linkage.Column, ids, with []string,
+	format corpus.Format, probability bool,
+) error {
+	var names []string
+	for _, c := range compared {
 		name, _ := c.Names()
-		compared = append(compared, name)
+		names = append(names, name)
 	}
-	columns := linklist.Columns(ids, compared, probability, with)
+	columns := linklist.Columns(ids, names, probability, with)
 	var rows linklist.Writer
 	if format == corpus.Parquet {
-		bytes, err := bytesColumns(ctx, r, len(columns))
+		bytes, err := bytesColumns(ctx, links, len(columns))
 		if err != nil {
 			return err
 		}
@@ -74,7 +77,7 @@ func writeLinks(ctx context.Context, out io.Writer, r *alike.JoinResult, ids, wi
 		rows = linklist.New(out, linklist.Format(format), columns)
 	}
 	var row []string
-	for l := range r.Links.All() {
+	for l := range links {
 		if err := ctx.Err(); err != nil { // a writer may hold what it is given
 			return err
 		}
@@ -87,10 +90,10 @@ func writeLinks(ctx context.Context, out io.Writer, r *alike.JoinResult, ids, wi
 }
 
 // bytesColumns tells which columns have values that are not UTF-8.
-func bytesColumns(ctx context.Context, r *alike.JoinResult, columns int) ([]bool, error) {
+func bytesColumns(ctx context.Context, links iter.Seq[linkage.Link], columns int) ([]bool, error) {
 	bytes := make([]bool, columns)
 	note := func(column int, value []byte) { bytes[column] = bytes[column] || !utf8.Valid(value) }
-	for l := range r.Links.All() {
+	for l := range links {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}

@@ -135,7 +135,7 @@ func (f *matchFlags) config(cmd *cobra.Command, args []string) (c alike.MatchCon
 		Fail: dedup.OnError(f.onError.value) == dedup.OnErrorFail,
 	}
 	o = corpus.Options{Format: corpus.Format(f.format.value), IDField: f.idField, MaxRecord: size}
-	useObjects(cmd, &c.Corpus)
+	useObjects(&c.Corpus)
 	visit, err := keepApart(append(named(f.skipped), "-"), append(named(f.entities), args[0], args[1], "-"))
 	if err != nil {
 		return c, o, err

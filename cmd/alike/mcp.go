@@ -62,7 +62,7 @@ func (f *answering) run(cmd *cobra.Command) error {
 	o := mcpserver.Options{Name: "alike", Version: version.Text(), Threshold: f.threshold, Features: features}
 	var c mcpserver.Collection
 	if f.index != "" {
-		x, err := f.openIndex(cmd)
+		x, err := f.openIndex()
 		if err != nil {
 			return err
 		}
@@ -91,7 +91,7 @@ func (f *answering) run(cmd *cobra.Command) error {
 }
 
 // openIndex opens the index, for reading unless texts may be added.
-func (f *answering) openIndex(cmd *cobra.Command) (*index.Index, error) {
+func (f *answering) openIndex() (*index.Index, error) {
 	if f.add {
 		if _, err := keepApartFromIndex(f.index, []string{"-"}, nil); err != nil {
 			return nil, err

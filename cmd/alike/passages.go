@@ -117,7 +117,7 @@ func (f *passagesFlags) run(cmd *cobra.Command, args []string) error {
 	if err := f.input.apply(&c); err != nil {
 		return err
 	}
-	useObjects(cmd, &c.Corpus)
+	useObjects(&c.Corpus)
 	if f.noSync {
 		if f.input.work != "" {
 			return usagef("--no-sync leaves nothing from which a killed run could continue: leave --work out, or sync")

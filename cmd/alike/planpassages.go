@@ -36,7 +36,7 @@ func newPlanPassages() *cobra.Command {
 			if err := flags.input.apply(&c); err != nil {
 				return err
 			}
-			useObjects(cmd, &c.Corpus)
+			useObjects(&c.Corpus)
 			return own.make(cmd, &flags.input, c, func(c dedup.Config, o runner.PlanOptions) (*runner.Plan, error) {
 				return runner.MakePassages(cmd.Context(), c, flags.what, o)
 			})

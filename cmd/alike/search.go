@@ -95,7 +95,7 @@ func (f *searching) run(cmd *cobra.Command, dir string, queries []string) error 
 	case !(f.recall > 0 && f.recall < 1):
 		return usagef("--recall is %v: take a number between 0 and 1, such as 0.99", f.recall)
 	}
-	c, err := f.input.reading(cmd, queries)
+	c, err := f.input.reading(queries)
 	if err != nil {
 		return err
 	}

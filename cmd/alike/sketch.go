@@ -98,7 +98,7 @@ func (f *sketching) config(cmd *cobra.Command, inputs []string) (alike.Config, e
 	if err := f.input.apply(&c); err != nil {
 		return c, err
 	}
-	useObjects(cmd, &c.Corpus)
+	useObjects(&c.Corpus)
 	c.Reads = f.made.Reads()
 	return c, nil
 }

@@ -71,7 +71,7 @@ type tuned struct {
 }
 
 func (f *textTuning) run(cmd *cobra.Command, inputs []string, asJSON bool) error {
-	o, err := f.input.reading(cmd, inputs)
+	o, err := f.input.reading(inputs)
 	if err != nil {
 		return err
 	}

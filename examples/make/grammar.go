@@ -77,14 +77,12 @@ var words = map[string][]string{
 // topic is a kind of text: how it may begin, what may follow in any order, how
 // it may end.
 type topic struct {
-	name                 string
 	titles               []string
 	opening, body, close []string
 }
 
 var topics = []topic{
 	{
-		name:   "council",
 		titles: []string{"{Town} to {verb} its {Thing}", "{group} split over {Thing}", "Vote on {Town} {Thing} due in {month}"},
 		opening: []string{
 			"{Town} council voted {when} to {verb} the {Thing}, {person} announced.",
@@ -112,7 +110,6 @@ var topics = []topic{
 		},
 	},
 	{
-		name:   "match",
 		titles: []string{"{Team} hold on against {team}", "Late goal sinks {team}", "{Person} the hero as {Team} win"},
 		opening: []string{
 			"{Team} beat {team} {2..6} to {0..1} {when} in front of {210..9800} {group}.",
@@ -139,7 +136,6 @@ var topics = []topic{
 		},
 	},
 	{
-		name:   "bird",
 		titles: []string{"{Colour} {Bird}", "The {Bird}s of the {River}", "{Bird} of {Town}"},
 		opening: []string{
 			"The {Colour} {Bird} is a~ {adj} bird of the {River} valley, {12..64} centimetres long.",
@@ -166,7 +162,6 @@ var topics = []topic{
 		},
 	},
 	{
-		name:   "instrument",
 		titles: []string{"{Town} {Music}", "How a~ {Music} is made", "The {Music} makers of {Town}"},
 		opening: []string{
 			"The {Town} {Music} is an instrument of {wood} and {wood}, made since {1590..1880} by {group} along the {river}.",
@@ -193,7 +188,6 @@ var topics = []topic{
 		},
 	},
 	{
-		name:   "trade",
 		titles: []string{"Price of {Goods} climbs in {Town}", "{Goods} scarce after {trouble}", "{Town} ships more {Goods}"},
 		opening: []string{
 			"{Goods} rose by {share} in {Town} {when}, the most {adj} jump since {1960..2015}.",
@@ -220,7 +214,6 @@ var topics = []topic{
 		},
 	},
 	{
-		name:   "sky",
 		titles: []string{"{Town} observers find a~ {Body}", "The {Body} of {1650..1950}", "{Person} and the {Body}"},
 		opening: []string{
 			"A~ {Body} found {when} from {Town} passes {2..90} million kilometres from us.",

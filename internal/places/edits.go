@@ -34,7 +34,7 @@ func (e *Edits) by(a, b []uint64, before uint64) int {
 		}
 		e.stands[c][i/64] |= 1 << (i % 64)
 	}
-	e.none, e.up, e.down = zeros(e.none, words), zeros(e.up, words), zeros(e.down, words)
+	e.none, e.up, e.down = Zeros(e.none, words), Zeros(e.up, words), Zeros(e.down, words)
 	for w := range e.up {
 		e.up[w] = math.MaxUint64
 	}
@@ -72,8 +72,8 @@ func (e *Edits) by(a, b []uint64, before uint64) int {
 	return distance
 }
 
-// zeros returns n zeros, in the memory of s if they fit.
-func zeros[T any](s []T, n int) []T {
+// Zeros returns n zeros, in the memory of s if they fit.
+func Zeros[T any](s []T, n int) []T {
 	s = slices.Grow(s[:0], n)[:n]
 	clear(s)
 	return s

@@ -196,7 +196,7 @@ type part struct {
 }
 
 func (p *part) begin(blocks int) {
-	p.hits, p.runs, p.blocks = zeros(p.hits, blocks), zeros(p.runs, blocks), 0
+	p.hits, p.runs, p.blocks = Zeros(p.hits, blocks), Zeros(p.runs, blocks), 0
 }
 
 func (p *part) add(block, runs int) {

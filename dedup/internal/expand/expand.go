@@ -24,8 +24,6 @@ import (
 // compared.
 type expander struct {
 	*Options
-	to *extsort.Appender
-
 	classes *extsort.Reader
 	rep     uint64         // whose class is in sides
 	sides   [2]sideMembers // by sides.Policy.Side
@@ -68,7 +66,7 @@ func Pairs(ctx context.Context, o Options, edges *extsort.Sorted) (pairs *extsor
 		}
 		// Half an expansion: Key is b<<32|document of a's class.
 		half, err := o.Graph.Space.Sorted(ctx, o.Graph.Sorting("half", 8), func(to *extsort.Appender) error {
-			x := o.newExpander(to)
+			x := o.newExpander()
 			err := edges.Visit(func(e extsort.Entry) error {
 				p := graph.PairOf(e.Key)
 				return x.eachMember(p.A, o.Sides.PartnersOfClass(p.B), false, func(doc uint32, crowd bool) error {
@@ -84,7 +82,7 @@ func Pairs(ctx context.Context, o Options, edges *extsort.Sorted) (pairs *extsor
 		if err != nil {
 			return err
 		}
-		x, last := o.newExpander(to), uint64(math.MaxUint64)
+		x, last := o.newExpander(), uint64(math.MaxUint64)
 		err = half.Visit(func(e extsort.Entry) error {
 			rep, doc := uint32(e.Key>>32), uint32(e.Key)
 			if e.Value&crowded != 0 && uint64(rep) != last && x.hidesFrom(rep, doc) {
@@ -100,8 +98,8 @@ func Pairs(ctx context.Context, o Options, edges *extsort.Sorted) (pairs *extsor
 	return pairs, crowds, err
 }
 
-func (o *Options) newExpander(to *extsort.Appender) *expander {
-	return &expander{Options: o, to: to, classes: o.Classes.Reader(), rep: math.MaxUint64}
+func (o *Options) newExpander() *expander {
+	return &expander{Options: o, classes: o.Classes.Reader(), rep: math.MaxUint64}
 }
 
 func (x *expander) close() error { return errors.Join(x.classes.Err(), x.classes.Close()) }
@@ -238,7 +236,7 @@ func (x *expander) add(doc uint32) {
 // expandClasses adds the pairs within classes, and counts the classes some of whose pairs are left
 // out.
 func (o *Options) expandClasses(to *extsort.Appender) (crowds int64, err error) {
-	x := o.newExpander(to)
+	x := o.newExpander()
 	docs := o.Table.Cursor()
 	for e, ok := x.classes.Peek(); ok; e, ok = x.classes.Peek() {
 		rep := uint32(e.Key)
