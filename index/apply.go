@@ -121,7 +121,7 @@ func (a *applier) putSettled(b *pebble.Batch, c *changes) (err error) {
 		return nil
 	}
 	for _, k := range c.keyed {
-		err = errors.Join(err, k.put(b))
+		err = errors.Join(err, putKey(b, k))
 	}
 	return errors.Join(err, b.Set([]byte{keyTail}, tail(c.documents, c.growing.settled, a.trimmed), nil))
 }

@@ -54,13 +54,24 @@ type BuildOptions struct {
 // the Builder.
 type Builder struct {
 	x       *collection // empty; batches are made for it
-	s       *diskStore
-	err     error // why the builder has stopped
+	err     error       // why the builder has stopped
 	next    uint64
-	given   int                // keys of all documents, those of copies included
+	given   int   // keys of all documents, those of copies included
+	apart   int64 // see Apart
+	dead    int64 // see Replaced
+	writing interface {
+		add(batch *Batch) error
+		finish(ctx context.Context) error
+		release() error
+		close() error
+	} // a build: it hides the types of the store, see lateTable
+}
+
+// A build is a Builder with the store that it writes.
+type build struct {
+	*Builder
+	s       *diskStore
 	made    bitset.Set[uint64] // documents with a made id
-	apart   int64              // see Apart
-	dead    int64              // see Replaced
 	docs    []arrival
 	records tables
 	pieces  tables // of long records
@@ -79,7 +90,7 @@ const recordFile = 32 << 20
 const defaultBuildMemory = 256 << 20
 
 // NewBuilder begins an index in a folder that does not exist or is empty, as Create does.
-func NewBuilder(dir string, o BuildOptions) (b *Builder, err error) {
+func NewBuilder(dir string, o BuildOptions) (*Builder, error) {
 	if o.Window.Docs > 0 || o.Window.Age > 0 {
 		return nil, errors.New("index: a window is for documents that come one after the other: leave it out, or take Create")
 	}
@@ -92,7 +103,8 @@ func NewBuilder(dir string, o BuildOptions) (b *Builder, err error) {
 	}
 	o.Memory, o.Threads = cmp.Or(o.Memory, defaultBuildMemory), cmp.Or(o.Threads, runtime.GOMAXPROCS(0))
 	s := newDiskStore(f)
-	b = &Builder{x: newCollection(o.withDefaults()), s: s}
+	b := &build{Builder: &Builder{x: newCollection(o.withDefaults())}, s: s}
+	b.writing = b
 	full := uint64(recordFile)
 	if o.Keys == KeysOnDisk {
 		full = tableFile
@@ -114,7 +126,7 @@ func NewBuilder(dir string, o BuildOptions) (b *Builder, err error) {
 	b.filters = written("filters")
 	b.held.plain, b.filters.plain = true, true
 	b.ids = idSorter{tables: written("ids"), most: min(o.Memory/4, mostIDs)}
-	return b, nil
+	return b.Builder, nil
 }
 
 // NewBatch returns an empty batch for Add.
@@ -133,12 +145,12 @@ func (b *Builder) Apart() int64 { return b.apart }
 // see Document.Made.
 func (b *Builder) Add(batch *Batch) error {
 	if b.err == nil {
-		b.err = b.add(batch)
+		b.err = b.writing.add(batch)
 	}
 	return b.err
 }
 
-func (b *Builder) add(batch *Batch) error {
+func (b *build) add(batch *Batch) error {
 	if b.next+uint64(len(batch.docs)) > math.MaxUint32 {
 		return fmt.Errorf("index: it takes %d documents at once, and there are more", uint32(math.MaxUint32))
 	}
@@ -186,7 +198,7 @@ func (b *Builder) add(batch *Batch) error {
 }
 
 // put writes the current value.
-func (b *Builder) put(to *tables, kind byte, slot uint64) error {
+func (b *build) put(to *tables, kind byte, slot uint64) error {
 	b.key = slotKey(b.key[:0], kind, slot)
 	return to.put(b.key, b.value)
 }
@@ -194,7 +206,7 @@ func (b *Builder) put(to *tables, kind byte, slot uint64) error {
 // Ceiling returns the OpenOptions.Memory that suffices to open the index of the documents added so far; it
 // is too high if many documents are equal. With KeysOnDisk any value suffices, and it returns 0.
 func (b *Builder) Ceiling() int64 {
-	if b.keys != nil {
+	if b.x.options.Keys == KeysOnDisk {
 		return 0
 	}
 	return OpenOptions{Options: b.x.options}.Ceiling(int64(b.next), int64(b.given))
@@ -206,14 +218,16 @@ func (b *Builder) Finish(ctx context.Context) (documents int64, err error) {
 	if b.err != nil {
 		return 0, b.err
 	}
-	if b.err = b.finish(ctx); b.err != nil {
+	if b.err = b.writing.finish(ctx); b.err != nil {
 		return 0, b.err
 	}
 	b.err = ErrClosed
-	return b.x.counts.live.Load(), b.s.folder.release()
+	return b.x.counts.live.Load(), b.writing.release()
 }
 
-func (b *Builder) finish(ctx context.Context) error {
+func (b *build) release() error { return b.s.folder.release() }
+
+func (b *build) finish(ctx context.Context) error {
 	for _, end := range []func() error{b.ids.flush, b.records.handOver, b.pieces.handOver, b.held.handOver, b.filters.handOver} {
 		if err := end(); err != nil {
 			return err
@@ -250,7 +264,7 @@ func (b *Builder) finish(ctx context.Context) error {
 }
 
 // replaced returns the slots of documents whose ids came again: slots to which no id leads.
-func (b *Builder) replaced(ctx context.Context) (dead bitset.Set[uint64], err error) {
+func (b *build) replaced(ctx context.Context) (dead bitset.Set[uint64], err error) {
 	dead = bitset.New[uint64](int(b.next))
 	if !b.x.options.ByID {
 		return dead, nil
@@ -278,7 +292,7 @@ func (b *Builder) replaced(ctx context.Context) (dead bitset.Set[uint64], err er
 const removedAtOnce = 1 << 12
 
 // complete removes dead documents, and stores the values that an index has once.
-func (b *Builder) complete(ctx context.Context, dead bitset.Set[uint64]) error {
+func (b *build) complete(ctx context.Context, dead bitset.Set[uint64]) error {
 	x, s := b.x, b.s
 	batch := s.engine.db.NewBatch()
 	n := 0
@@ -314,6 +328,10 @@ func (b *Builder) Close() error {
 		return nil
 	}
 	b.err = ErrClosed
+	return b.writing.close()
+}
+
+func (b *build) close() error {
 	s := b.s
 	// Files that cannot be completed, perhaps because the disk is full, are removed anyway.
 	_ = errors.Join(b.records.end(), b.pieces.end(), b.held.end(), b.filters.end(), b.ids.end())
@@ -336,7 +354,7 @@ func (b *Builder) Close() error {
 // the slots of all documents whose ids came again; those that come back are taken out of it.
 //
 // An id is seldom that of a file and line, so few documents are read for this.
-func (b *Builder) apartAtEnd(ctx context.Context, dead bitset.Set[uint64]) error {
+func (b *build) apartAtEnd(ctx context.Context, dead bitset.Set[uint64]) error {
 	if len(b.made) == 0 {
 		return nil
 	}
@@ -383,7 +401,7 @@ func (b *Builder) apartAtEnd(ctx context.Context, dead bitset.Set[uint64]) error
 }
 
 // share decides about the documents with one id, in the order in which they came.
-func (b *Builder) share(batch *pebble.Batch, dead bitset.Set[uint64], slots []uint64) error {
+func (b *build) share(batch *pebble.Batch, dead bitset.Set[uint64], slots []uint64) error {
 	taken := map[string]uint64{} // ids of the documents so far
 	for _, slot := range slots {
 		mine, err := b.stored(slot)
@@ -425,7 +443,7 @@ func (b *Builder) share(batch *pebble.Batch, dead bitset.Set[uint64], slots []ui
 
 // isFree tells whether a document with a made id can have its id: no document has it, or an equal one. taken has the
 // ids of the documents before it that are decided about; renamed says that its id is a new one.
-func (b *Builder) isFree(mine *record, taken map[string]uint64, renamed bool) (bool, error) {
+func (b *build) isFree(mine *record, taken map[string]uint64, renamed bool) (bool, error) {
 	if slot, found := taken[string(mine.id)]; found {
 		its, err := b.stored(slot)
 		return its.same(mine), err
@@ -438,7 +456,7 @@ func (b *Builder) isFree(mine *record, taken map[string]uint64, renamed bool) (b
 }
 
 // stored reads a record that the build has written. The caller may keep it.
-func (b *Builder) stored(slot uint64) (record, error) {
+func (b *build) stored(slot uint64) (record, error) {
 	value, err := b.s.get(nil, slot, nil)
 	if err != nil {
 		return record{}, err

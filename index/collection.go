@@ -33,8 +33,8 @@ type collection struct {
 	window  window
 	counts  counts
 	ceiling ceiling
-	within  int  // see Options.WithinAt
-	few     *few // nil: memory holds what views need
+	within  int        // see Options.WithinAt
+	filling *lateTable // nil: memory holds what views need
 }
 
 // errGone says that a document no longer exists.

@@ -103,7 +103,7 @@ func (s *diskStore) load(o OpenOptions, readOnly bool, state *lines) (*writer, e
 			return w, err
 		}
 	}
-	return w, w.load(s.applier, s.settler, o.Threads)
+	return w, load(w, s.applier, s.settler, o.Threads)
 }
 
 // close writes everything to tables, so that the log is empty, and releases the folder.

@@ -43,6 +43,12 @@ type few struct {
 	known  map[uint64][]foundKey // what was found, by prints
 	held   map[uint64]facts      // of the documents found
 
+	table lateTable
+}
+
+// A lateTable is a table of keys that is filled when it pays. It knows nothing of the store, whose types would otherwise be
+// a part of Index, and compiled again by each package that imports this one.
+type lateTable struct {
 	searches atomic.Int64
 	filling  sync.Mutex
 	fill     func() error // nil: the table is filled
@@ -68,8 +74,8 @@ func openFew(w *writer, a *applier, threads int, state *lines) (done bool, err e
 	if err != nil {
 		return false, fmt.Errorf("index: marks of dead slots: %w", err)
 	}
-	s.fill = func() error { return w.load(a, nil, threads) }
-	w.few = s
+	s.table.fill = func() error { return load(w, a, nil, threads) }
+	w.filling = &s.table
 	w.view.Store(&view{
 		Range: keytable.Range{First: first, Next: next}, base: next >> chunkBits, table: keytable.New(w.options.BucketCap), words: w.judge.words,
 		settled: next, frozen: next, disk: s,
@@ -81,7 +87,7 @@ func openFew(w *writer, a *applier, threads int, state *lines) (done bool, err e
 
 // viewFor returns the view for a search. It fills the table if the search compares all documents, or if there were many.
 func (x *collection) viewFor(all bool) (*view, error) {
-	s := x.few
+	s := x.filling
 	if s == nil || !all && s.searches.Add(1) <= fewSearches {
 		return x.view.Load(), nil
 	}

@@ -36,10 +36,10 @@ func TestAFewSearchesAnswerAsManyDo(t *testing.T) {
 		fewMade(t, fsys, o, docs[:built], docs[built:])
 		few, many := fewOpened(t, fsys, true), fewOpened(t, fsys, false)
 		defer func() { _ = errors.Join(few.Close(), many.Close()) }()
-		if few.few == nil || len(few.view.Load().chunks) > 0 || few.Documents() != many.Documents() {
+		if few.filling == nil || len(few.view.Load().chunks) > 0 || few.Documents() != many.Documents() {
 			t.Fatalf("%d documents, %d", few.Documents(), many.Documents())
 		}
-		few.few.searches.Store(-1000)
+		few.filling.searches.Store(-1000)
 		texts := newTexter(1)
 		for i := range 20 {
 			text := []byte(texts.next())
@@ -92,12 +92,12 @@ func TestAFewSearchesHoldNoMoreOfAKeyThanABucket(t *testing.T) {
 	if _, err := x.NewSearcher().Search(docs[0].Text, SearchOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	fullest := 0
-	for _, found := range x.few.known {
+	few, fullest := x.view.Load().disk.(*few), 0
+	for _, found := range few.known {
 		fullest = max(fullest, len(found))
 	}
-	if fullest != most || len(x.few.held) > most*len(x.few.known) {
-		t.Errorf("%d documents of a key are held, %d in all", fullest, len(x.few.held))
+	if fullest != most || len(few.held) > most*len(few.known) {
+		t.Errorf("%d documents of a key are held, %d in all", fullest, len(few.held))
 	}
 }
 
@@ -185,7 +185,7 @@ func TestMemoryIsFilledWhenSearchesHaveBecomeMany(t *testing.T) {
 		t.Fatal("all documents are compared without memory")
 	}
 	z := open()
-	z.few.fill = func() error { return ErrMemory }
+	z.filling.fill = func() error { return ErrMemory }
 	for range 2 * fewSearches {
 		search(z, SearchOptions{})
 	}

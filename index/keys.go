@@ -72,8 +72,9 @@ func (k keyOf) append(dst []byte) []byte {
 	return binary.BigEndian.AppendUint64(append(append(dst, keyKey), print[8-printSize:]...), k.slot)
 }
 
-// put adds the change to a batch of Pebble.
-func (k keyOf) put(b *pebble.Batch) error {
+// putKey adds the change to a batch of Pebble. It is no method of keyOf: one would make Pebble's types a part of Index,
+// and each package that imports this one would compile them again.
+func putKey(b *pebble.Batch, k keyOf) error {
 	if k.has {
 		return b.Set(k.append(nil), nil, nil)
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/alike-dev/alike/index/internal/keytable"
 )
 
-// load reads from the store the data that memory holds.
-func (w *writer) load(a *applier, s *settler, threads int) error {
+// load reads from the store the data that memory holds. It is no method of writer: see lateTable.
+func load(w *writer, a *applier, s *settler, threads int) error {
 	e := a.queue.engine
 	first, next, clock, err := readWindow(e.db)
 	if err != nil {

@@ -155,7 +155,7 @@ func (s *settler) finish() error {
 	b := s.queue.engine.db.NewBatch()
 	var err error
 	for _, k := range s.late.keys {
-		err = errors.Join(err, k.put(b))
+		err = errors.Join(err, putKey(b, k))
 	}
 	for _, slot := range s.late.dead {
 		err = errors.Join(err, b.Delete(slotKey(nil, keyFacts, slot), nil))
