@@ -80,9 +80,14 @@ func TestRowsOfPairFiles(t *testing.T) {
 		{"a byte order mark belongs to no id", "p.csv", "\uFEFFid1,id2\nx,y\n", 1, ""},
 		{"without a header every row counts", "p.csv", "x,y\nz,w\n", 2, ""},
 		{"JSON lines", "p.jsonl", `{"a":"x","b":"y","similarity":0.5}` + "\n", 1, ""},
+		{"JSON with a number", "p.jsonl", `{"a":1,"b":"y"}`, 1, ""},
+		{"links of two tables", "p.jsonl", `{"similarity":1,"left_id":"1","right_id":"1"}`, 1, ""},
+		{"TSV", "p.tsv", "x\ty\nz\tw\n", 2, ""},
+		{"semicolons", "p.csv", "id1;id2\nx;y\n", 1, ""},
 		{"an empty file has no pairs", "p.csv", "", 0, ""},
+		{"nor has one of JSON lines", "p.jsonl", "", 0, ""},
 		{"one column is too few", "p.csv", "a,b\nx\n", 0, "one column"},
-		{"JSON without b", "p.jsonl", `{"a":"x"}`, 0, `lacks "a" or "b"`},
+		{"JSON without b", "p.jsonl", `{"a":"x"}`, 0, "no two columns of ids, such as a and b"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,18 +1,15 @@
 package alike
 
 import (
-	"encoding/csv"
-	"encoding/json"
-	"errors"
+	"context"
+	"encoding/base64"
 	"fmt"
-	"io"
-	"os"
+	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/alike-dev/alike/cluster"
+	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/eval"
-	"github.com/alike-dev/alike/internal/bom"
 	"github.com/alike-dev/alike/internal/setting"
 )
 
@@ -36,12 +33,13 @@ type ClusterScores struct {
 	Pairs        PairScores `json:"pairs"` // for the pairs that are in one cluster
 }
 
-// ScorePairs compares the pairs in one file with those in another. Both are CSV, or JSON
-// lines if the name ends in .jsonl, with the ids in the first two columns (JSON: a and
-// b). Pairs of the truth with a similarity, the third column, below minSimilarity are
+// ScorePairs compares the pairs in one file with those in another. Both are CSV, or TSV, JSON Lines or Parquet by their
+// names, perhaps compressed, with the ids in the first two columns (where columns have names: left_id and right_id, or a and
+// b, if there are such). Pairs of the truth with a similarity, the third column, below minSimilarity are
 // left out; 0 keeps all.
 //
-// The first line of a CSV file may be a header. ScorePairs judges by its names, and by
+// Where one of the files has links of two tables, left_id and right_id, ids of the first columns are others than those of the
+// second ones. The first line of a CSV file may be a header. ScorePairs judges by its names, and by
 // whether its ids occur anywhere else; see Header and Notices.
 func ScorePairs(found, truth string, minSimilarity float64, options ...ScoreOption) (*PairScores, error) {
 	s := newScoring(options)
@@ -113,68 +111,54 @@ func (s *scoring) selfPairs(r *rows, pairs []eval.Pair) (n uint64) {
 // rows is the content of a file of pairs or clusters.
 type rows struct {
 	path   string
-	json   bool
+	named  bool     // the first row, if any, has the names of columns
 	header []string // nil: no header
 	rows   [][]string
 }
 
+// readRows reads a list as it is written: in any of the formats and compressions of links and pairs.
 func readRows(path string) (*rows, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
+	all, named, err := corpus.Rows(context.Background(), path, [2]string{"left_id", "right_id"}, [2]string{"a", "b"})
+	r := &rows{path: path, named: named, rows: all}
+	if err == nil && named {
+		err = r.exactIDs()
 	}
-	defer file.Close() // the file was only read
-	r, in := &rows{path: path, json: strings.HasSuffix(path, ".jsonl")}, bom.NewReader(file)
-	if r.json {
-		r.rows, err = jsonRows(in)
-	} else {
-		reader := csv.NewReader(in)
-		reader.FieldsPerRecord = -1
-		r.rows, err = reader.ReadAll()
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return r, nil
+	return r, err
 }
 
-// check returns an error for rows without two ids.
-func (r *rows) check() error {
-	for i, row := range r.rows {
-		if len(row) < 2 {
-			return fmt.Errorf("%s: row %d has one column: two ids are needed, separated by a comma", r.path, i+1)
+// exactIDs puts ids that are not UTF-8, whose bytes stand beside them in JSON, into their places.
+func (r *rows) exactIDs() error {
+	for id := range 2 {
+		if len(r.rows) == 0 || len(r.rows[0]) < 2 {
+			break
+		}
+		at := slices.Index(r.rows[0], r.rows[0][id]+"_bytes")
+		for i, row := range r.rows[1:] {
+			if at < 0 || row[at] == "" {
+				continue
+			}
+			exact, err := base64.StdEncoding.DecodeString(row[at])
+			if err != nil {
+				return fmt.Errorf("%s: object %d: %s: %w", r.path, i+1, r.rows[0][at], err)
+			}
+			row[id] = string(exact)
 		}
 	}
 	return nil
 }
 
-// jsonRows reads the JSON lines that the command pairs prints.
-func jsonRows(r io.Reader) ([][]string, error) {
-	var rows [][]string
-	decoder := json.NewDecoder(r)
-	for {
-		var pair struct {
-			A, B       *string
-			Similarity json.Number
-			ABytes     []byte `json:"a_bytes"` // of ids that are not UTF-8
-			BBytes     []byte `json:"b_bytes"`
+// check returns an error for rows without two ids.
+func (r *rows) check() error {
+	for i, row := range r.rows {
+		switch {
+		case len(row) > 1:
+		case r.named:
+			return fmt.Errorf("%s has no two columns of ids, such as a and b", r.path)
+		default:
+			return fmt.Errorf("%s: row %d has one column: two ids are needed, separated by a comma", r.path, i+1)
 		}
-		if err := decoder.Decode(&pair); errors.Is(err, io.EOF) {
-			return rows, nil
-		} else if err != nil {
-			return nil, err
-		}
-		if pair.A == nil || pair.B == nil {
-			return nil, fmt.Errorf("object %d lacks \"a\" or \"b\"", len(rows)+1)
-		}
-		if pair.ABytes != nil {
-			*pair.A = string(pair.ABytes)
-		}
-		if pair.BBytes != nil {
-			*pair.B = string(pair.BBytes)
-		}
-		rows = append(rows, []string{*pair.A, *pair.B, pair.Similarity.String()})
 	}
+	return nil
 }
 
 // pairs returns the rows as pairs, without those below minSimilarity.
@@ -201,7 +185,7 @@ func (r *rows) pairs(minSimilarity float64) ([]eval.Pair, error) {
 // clusters returns the cluster of every id.
 func (r *rows) clusters() (map[string]string, error) {
 	clusters := make(map[string]string, len(r.rows))
-	if len(r.header) >= 2 && strings.EqualFold(r.header[1], "cluster") {
+	if r.namesClusters() {
 		for _, row := range r.rows {
 			if other, ok := clusters[row[0]]; ok && other != row[1] {
 				return nil, fmt.Errorf("%s: id %q is in two clusters, %q and %q", r.path, row[0], other, row[1])

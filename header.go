@@ -77,7 +77,28 @@ func (s *scoring) readTwo(found, truth string) (f, t *rows, err error) {
 			return nil, nil, err
 		}
 	}
+	if (f.linksTables() || t.linksTables()) && !f.namesClusters() && !t.namesClusters() {
+		f.tellSides()
+		t.tellSides()
+	}
 	return f, t, nil
+}
+
+// linksTables reports whether the pairs are of records of two tables, which may have the same ids.
+func (r *rows) linksTables() bool {
+	return len(r.header) >= 2 && r.header[0] == "left_id" && r.header[1] == "right_id"
+}
+
+// namesClusters reports whether the rows are ids with their clusters.
+func (r *rows) namesClusters() bool {
+	return len(r.header) >= 2 && strings.EqualFold(r.header[1], "cluster")
+}
+
+// tellSides makes the ids of the left table others than those of the right one.
+func (r *rows) tellSides() {
+	for _, row := range r.rows {
+		row[0], row[1] = "left "+row[0], "right "+row[1]
+	}
 }
 
 // isHeader judges the first row of a file, which is scored with another, and tells the user
@@ -89,7 +110,9 @@ func (s *scoring) readTwo(found, truth string) (f, t *rows, err error) {
 // have, or its ids have letters while none below has.
 func (s *scoring) isHeader(r, other *rows) bool {
 	switch {
-	case r.json || len(r.rows) == 0 || len(r.rows[0]) < 2 || s.header == HeaderNo:
+	case r.named && len(r.rows) > 0:
+		return true
+	case len(r.rows) == 0 || len(r.rows[0]) < 2 || s.header == HeaderNo:
 		return false
 	case s.header == HeaderYes:
 		return true

@@ -63,7 +63,7 @@ func verdictOf(row []string) (v Verdict, ok bool) {
 }
 
 // ReadVerdicts reads pairs of ids with a third column that says whether they belong together: 1, y,
-// yes or true; 0, n, no or false; u or unsure. The file is CSV; a first row whose third column is
+// yes or true; 0, n, no or false; u or unsure. The file is one for ScorePairs; a first row of CSV whose third column is
 // none of these is a header. labelled is false, without an error, if the file has no such column,
 // that is if no row after the first has a verdict.
 func ReadVerdicts(path string) (pairs []Verdict, labelled bool, err error) {
@@ -77,6 +77,12 @@ func ReadVerdicts(path string) (pairs []Verdict, labelled bool, err error) {
 
 func (r *rows) verdicts() (pairs []Verdict, labelled bool, err error) {
 	isVerdict := func(row []string) bool { _, ok := verdictOf(row); return ok }
+	if len(r.rows) > 0 && len(r.rows[0]) > 2 && strings.EqualFold(r.rows[0][2], "similarity") {
+		return nil, false, nil // of 1 too
+	}
+	if r.named && len(r.rows) > 0 {
+		r = &rows{path: r.path, rows: r.rows[1:]}
+	}
 	if !slices.ContainsFunc(r.rows, isVerdict) {
 		header := len(r.rows) == 1 && len(r.rows[0]) > 2
 		return nil, header && slices.Contains([]string{"match", "label", "same"}, strings.ToLower(r.rows[0][2])), nil

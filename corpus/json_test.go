@@ -67,6 +67,7 @@ func TestJSONRecordThatIsSkipped(t *testing.T) {
 		says       string
 	}{
 		{"no object", `"text"`, ErrMalformed, "at byte 1 of the line: not a JSON object"},
+		{"an array", ` [{"text":"a"}]`, ErrMalformed, "at byte 2 of the line: an array, not an object (jq"},
 		{"cut off", `{"text":"a`, ErrMalformed, "at byte 11 of the line: the line ends inside a string"},
 		{"cut off after the value", `{"text":"a"`, ErrMalformed, "the line ends inside an object"},
 		{"something behind", `{"text":"a"}{}`, ErrMalformed, "at byte 13 of the line: something follows the object"},

@@ -2,6 +2,7 @@ package linkage
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -13,7 +14,9 @@ import (
 // right_id, else a and b, else the first two.
 func ReadKnown(ctx context.Context, path string, o corpus.Options) (links []Known, err error) {
 	s, err := findSource(ctx, path, corpus.NoID, o)
-	if err != nil {
+	if errors.As(err, new(noRecords)) {
+		return nil, nil // of a join without a link
+	} else if err != nil {
 		return nil, err
 	}
 	if len(s.columns) < 2 {

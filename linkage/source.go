@@ -82,7 +82,7 @@ func findSource(ctx context.Context, input, id string, o corpus.Options) (*sourc
 	}
 	switch {
 	case len(s.columns) == 0:
-		return nil, setting.Errorf("%s has no columns: a table begins with a line of their names", fault.Shown(input))
+		return nil, s.noColumns(ctx)
 	case s.checkEncoding() != nil:
 		return nil, s.checkEncoding()
 	case id != "" && id != corpus.NoID && !slices.Contains(s.columns, id):
@@ -98,6 +98,34 @@ func findSource(ctx context.Context, input, id string, o corpus.Options) (*sourc
 	s.options.IDField = cmp.Or(s.id, corpus.NoID)
 	return s, nil
 }
+
+// noColumns returns the error for a table without columns. JSON Lines have them in their records: the first that cannot be
+// read is the reason, or there is none.
+func (s *source) noColumns(ctx context.Context) error {
+	name, tabular := fault.Shown(s.name), false
+	for _, f := range s.files {
+		tabular = tabular || f.Format != corpus.JSONL
+	}
+	if tabular {
+		return setting.Errorf("%s has no columns: a table begins with a line of their names", name)
+	}
+	for _, f := range s.files {
+		if _, err := eachOf(ctx, f, s.options, func(r *corpus.Record) (more bool, err error) {
+			if r.Err != nil {
+				return false, &corpus.Problem{Path: f.Path, Line: r.Line, Err: r.Err}
+			}
+			return true, nil
+		}); err != nil {
+			return err
+		}
+	}
+	return noRecords{name}
+}
+
+// noRecords is the error for a table that has no columns since it has no records.
+type noRecords struct{ name string }
+
+func (e noRecords) Error() string { return e.name + " holds no records, so it has no columns" }
 
 // Columns returns the names of a table's columns, and of the column that Join takes for the ids, given id (see
 // Config.LeftID); "" if records are named by their numbers.

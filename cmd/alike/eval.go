@@ -11,10 +11,12 @@ import (
 
 const evalHelp = `Compare a result with the truth.
 
-PAIRS and TRUTH are CSV files (or JSON lines, if named *.jsonl) whose first
-two columns are the ids of two documents; further columns do not matter. The order
+PAIRS and TRUTH are what alike writes, or other lists: CSV, or by their names TSV, JSON Lines or
+Parquet, also compressed. The first two columns are the ids of two documents (where columns
+have names, left_id and right_id, or a and b, go first); further ones do not matter. The order
 within a pair does not matter, repeated pairs count once, and pairs of an id
-with itself, which are reported, do not count.
+with itself, which are reported, do not count; but where one of the two has links of join
+(left_id,right_id), the first column is of the left table in both, and its ids are its own.
 
 A first line is taken for a header if its names are usual ones (a,b; id1,id2;
 left_id,right_id; …), or if neither of its ids is anywhere else in the two files

@@ -325,7 +325,7 @@ func (r *Row) Parse(c *Columns, raw []byte, fields [][]byte) (text, id []byte, e
 	cells := r.cells
 	switch {
 	case !ok:
-		return nil, nil, fault.Because(fault.ErrMalformed, "malformed CSV: a quoted field is not closed or has text beside its quotes; correct or remove the line")
+		return nil, nil, errQuotes
 	case len(cells) != len(c.Names):
 		return nil, nil, fault.Because(fault.ErrFieldCount, "%d fields where the header has %d; correct or remove the record", len(cells), len(c.Names))
 	}

@@ -99,6 +99,9 @@ func (j *Scanner) Object(s []byte, names [][]byte, vals []Value) bool {
 	j.to = 0 // the marks are of another line
 	i := skipSpace(s, 0)
 	if i == len(s) || s[i] != '{' {
+		if i < len(s) && s[i] == '[' {
+			return j.fail(i, "an array, not an object (jq -c '.[]' makes an object a line of it)")
+		}
 		return j.fail(i, "not a JSON object")
 	}
 	i = skipSpace(s, i+1)
