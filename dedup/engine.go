@@ -13,7 +13,7 @@
 //	find     documents → found: classes of equal ones; candidate pairs → edges, by the exact similarity; without those
 //	         that third texts contradict, if these are asked
 //	cluster  edges → clusters, and the one document of each that is kept
-//	write    a second pass over the inputs copies the kept records out
+//	write    the kept records are copied, from the inputs or from what was decoded of them
 //	emit     in place of the last two: edges → pairs, in order
 //
 // The order of documents is that of the input, and every step's result is a
@@ -215,9 +215,9 @@ func writeKept(ctx context.Context, j *job, in *inputs, f *found, of *clusters.R
 		return err
 	}
 	defer report.close()
-	f.records.Close() // the compressors need their memory now
+	f.records.Close() // the compressors need the memory now
 	o := write.Options{
-		Table: f.docs.table, Clusters: of, Corpus: j.Corpus, IDsOnly: j.IDsOnly, Wanted: report.decoded, Want: report.put, Space: j.space, Log: j.log,
+		Table: f.docs.table, Clusters: of, Corpus: j.Corpus, IDsOnly: j.IDsOnly, Wanted: report.decoded, Want: report.put, Kept: f.docs.decoded, Space: j.space, Log: j.log,
 		NoteBytes: j.limits.output, Progress: j.Progress, Meter: j.account.meter,
 	}
 	if j.Tags != nil {

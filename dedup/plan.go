@@ -171,7 +171,7 @@ func estimate(j *job, in *inputs, s *sample) *Plan {
 	} else if j.Folder != "" {
 		e.WorkBytes = table
 	}
-	if keepsDecoded(&j.recipe, in) {
+	if keepsDecoded(j, &j.recipe, in, nil) {
 		held, onDisk := reread.NewKept(j.space).Expect(scaled(s.decoded))
 		e.MemoryBytes += held
 		if e.WorkBytes += onDisk; j.Memory > 0 {

@@ -27,7 +27,7 @@ type documents struct {
 	links   *Links       // of ByLinks: they connect records, not similar texts
 	sides   sides.Policy // before equal documents are known
 	layouts feed.Layouts
-	decoded *reread.Kept // records that were read, kept for verification; nil: not needed
+	decoded *reread.Kept // what was decoded, kept to verify and to write; nil: not needed
 }
 
 // storeOptions are those of a store of records.
@@ -35,16 +35,24 @@ func (d *documents) storeOptions(j *job, how choice) reread.Options {
 	return reread.Options{Table: d.table, Recipe: how.recipe, Corpus: j.Corpus, Layouts: &d.layouts, Space: j.space, Kept: d.decoded}
 }
 
-// keepsDecoded tells whether what the first pass decodes is kept to verify by it.
-func keepsDecoded(r *recipe.Recipe, in *inputs) bool {
-	return r.BySets() && slices.ContainsFunc(in.sources, func(s corpus.Source) bool { return !s.InPlace() && !s.ByRange() })
+// keepsDecoded tells whether what the first pass decodes is kept: to verify by it, or to write from it.
+func keepsDecoded(j *job, r *recipe.Recipe, in *inputs, links *Links) bool {
+	verifies := links == nil && j.screen == nil && r.BySets()
+	return slices.ContainsFunc(in.sources, func(s corpus.Source) bool {
+		return !s.InPlace() && !s.ByRange() && (verifies || writes(j) && s.Format != corpus.Parquet)
+	})
+}
+
+// writes tells whether a run writes records.
+func writes(j *job) bool {
+	return j.Output != "" && !j.IDsOnly && (j.screen == nil || !j.screen.FoundOnly)
 }
 
 // readAll makes a document of each record, and reports which input cannot be used. The table is
 // closed at the end of the run.
 func readAll(ctx context.Context, j *job, in *inputs, how choice, links *Links) (*documents, error) {
 	docs := &documents{links: links}
-	if links == nil && j.screen == nil && keepsDecoded(&how.recipe, in) {
+	if keepsDecoded(j, &how.recipe, in, links) {
 		docs.decoded = reread.NewKept(j.space)
 		j.atEnd(func() error {
 			docs.decoded.Release()
@@ -63,7 +71,7 @@ func readAll(ctx context.Context, j *job, in *inputs, how choice, links *Links) 
 		docs.table.Close()
 		return nil
 	})
-	if docs.decoded != nil && docs.table.HasSets {
+	if docs.decoded != nil && docs.table.HasSets && !writes(j) {
 		docs.decoded.Release()
 	}
 	if len(j.With) > 0 {
@@ -189,7 +197,7 @@ func readOptions(j *job, in *inputs, how choice, docs *documents) read.Options {
 	}
 	switch {
 	case j.screen != nil:
-		o.Scan = func() read.Scan { return j.screen.NewScan() }
+		o.Scan = func() read.Scan { return j.screen.Screener.NewScan() }
 	case r.BySets():
 		o.Table.MostSetFeatures = retain(j.settings, how)
 	}

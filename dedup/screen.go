@@ -11,6 +11,7 @@ import (
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/doctable"
+	"github.com/alike-dev/alike/dedup/internal/reread"
 	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/splice"
@@ -103,7 +104,7 @@ func Screen(ctx context.Context, config Config, o Screening) (summary *ScreenSum
 	if err != nil {
 		return nil, err
 	}
-	s.screen = o.Screener
+	s.screen = &o
 	out, err := write.Open(ctx, s.fs, s.Output, s.Corpus)
 	if err != nil {
 		return nil, err
@@ -137,7 +138,7 @@ func screen(ctx context.Context, j *job, in *inputs, o *Screening, out *write.Fo
 	if err != nil {
 		return nil, err
 	}
-	w := &screened{in: &own, docs: docs.table, o: o, summary: &ScreenSummary{References: references}}
+	w := &screened{in: &own, docs: docs.table, decoded: docs.decoded, o: o, summary: &ScreenSummary{References: references}}
 	for {
 		lost, err := w.write(ctx, j, out)
 		if err != nil {
@@ -175,6 +176,7 @@ func (o *Screening) written(sources []corpus.Source) []corpus.Source {
 type screened struct {
 	in      *inputs
 	docs    *doctable.Table
+	decoded *reread.Kept
 	o       *Screening
 	summary *ScreenSummary
 }
@@ -233,7 +235,7 @@ func (s *screened) write(ctx context.Context, j *job, out *write.Folder) (lost [
 		return nil, err
 	}
 	a := j.account
-	o := write.Options{Table: s.docs, Removed: bitset.New[uint32](s.docs.Docs), Corpus: j.Corpus, Space: j.space, Log: j.log, NoteBytes: j.limits.output, Progress: j.Progress, Meter: j.account.meter}
+	o := write.Options{Table: s.docs, Removed: bitset.New[uint32](s.docs.Docs), Corpus: j.Corpus, Kept: s.decoded, Space: j.space, Log: j.log, NoteBytes: j.limits.output, Progress: j.Progress, Meter: j.account.meter}
 	switch a.Removed, s.summary.Cut = 0, 0; {
 	case s.o.Cut:
 		s.summary.Cut, o.Cuts, o.Cut = s.summary.Documents, holding, s.newSpans

@@ -22,7 +22,7 @@ type settings struct {
 	threshold    measure.Threshold // of the recipe; when parts are removed, of containment
 	valueAt      int               // in Corpus.Fields: the field of Within, or of By
 	removesParts bool              // removes documents that are inside others; see graph.Edges
-	screen       Screener          // judges documents one by one; nil: they are compared
+	screen       *Screening        // documents are judged one by one; nil: they are compared
 }
 
 // complete returns the settings of a configuration, with every zero field replaced by its default.

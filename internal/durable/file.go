@@ -25,7 +25,12 @@ type File struct {
 	path, temp string
 	file       vfs.File // nil when closed
 	made       []string // folders that Create has made
+
+	written, begun int64 // bytes in the file, and how many of them are asked to be on disk
 }
+
+// writebackBytes are written before the system is asked to begin with them.
+const writebackBytes = 1 << 20
 
 // Create begins a file under a temporary name next to path, and makes its folder if necessary. An
 // existing file at path stays until Commit. If path is a symbolic link, Commit replaces the link,
@@ -52,7 +57,14 @@ func CreateAs(fsys vfs.FS, path, temp string) (*File, error) {
 }
 
 // Write appends to the file.
-func (f *File) Write(p []byte) (int, error) { return f.file.Write(p) }
+func (f *File) Write(p []byte) (int, error) {
+	n, err := f.file.Write(p)
+	if f.written += int64(n); !f.Volatile && f.written-f.begun >= writebackBytes {
+		StartWriteback(f.file, f.begun, f.written-f.begun)
+		f.begun = f.written
+	}
+	return n, err
+}
 
 // Commit makes the file durable and gives it its name. After an error, path names what it named
 // before, unless the error came from syncing the folder.

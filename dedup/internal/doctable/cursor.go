@@ -301,14 +301,13 @@ func (c *Cursor) Meta(doc uint32) cluster.Meta {
 	return m
 }
 
-// RawIn returns a document's record in its block, read once more.
-func (c *Cursor) RawIn(doc uint32, b *corpus.Block) ([]byte, error) {
+// RawIn returns a document's record in its block, read once more, of data that begin at an offset of the decoded file.
+func (c *Cursor) RawIn(doc uint32, data []byte, offset int64) ([]byte, error) {
 	d := c.Doc(doc)
 	if c.Err != nil {
 		return nil, c.Err
 	}
-	start := d.Offset() - b.Offset
-	data := b.Data()
+	start := d.Offset() - offset
 	if start < 0 || start+int64(d.Length) > int64(len(data)) {
 		return nil, Changed(c.Label(doc))
 	}

@@ -168,13 +168,24 @@ func (t *Table) DocsOfBlock(file int, seq int64) (first, end uint32) {
 	return t.firstOf(Position{File: file, seq: seq}), t.firstOf(Position{File: file, seq: seq + 1})
 }
 
+// BlocksOfFile returns the blocks of a file, in order.
+func (t *Table) BlocksOfFile(file int) []Block {
+	return t.Blocks[t.firstBlock(Position{File: file, seq: -1}):t.firstBlock(Position{File: file + 1, seq: -1})]
+}
+
 // firstOf returns the first document at or behind a position.
 func (t *Table) firstOf(at Position) uint32 {
-	i, _ := slices.BinarySearchFunc(t.Blocks, at, func(b Block, at Position) int { return b.Position().Compare(at) })
+	i := t.firstBlock(at)
 	if i == len(t.Blocks) {
 		return uint32(t.Docs)
 	}
 	return t.Blocks[i].FirstDoc
+}
+
+// firstBlock returns the first block at or behind a position.
+func (t *Table) firstBlock(at Position) int {
+	i, _ := slices.BinarySearchFunc(t.Blocks, at, func(b Block, at Position) int { return b.Position().Compare(at) })
+	return i
 }
 
 // EachProblem visits the problems in input order, each with its line in its file; the line is -1

@@ -6,15 +6,15 @@ import (
 	"sync"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/vfs"
 )
 
-// Kept holds what the first pass has decoded, so that records of compressed files need not be
-// decoded a second time: decoding a gzip file takes longer than all other work on it. A little is
-// in memory, the rest in a file that the system's cache has room for. Records that do not fit are
-// read once more.
+// Kept holds what the first pass has decoded, so that compressed files need not be decoded a second time, neither to
+// verify nor to write: decoding a gzip file takes longer than all other work on it. A little is in memory, the rest in
+// a file that the system's cache has room for. What does not fit is read once more.
 type Kept struct {
 	Held int64 // bytes in memory, at most
 
@@ -31,6 +31,7 @@ type Kept struct {
 
 // keptBlock is a block's bytes and their offset in the decoded file.
 type keptBlock struct {
+	seq    int64
 	offset int64
 	length int64
 	data   []byte   // nil: on disk
@@ -42,12 +43,13 @@ const (
 	keptName     = "decoded"
 	keptOverhead = 64
 	keptPage     = 4 << 10
+	longBlock    = 16 << 20 // larger ones are only read when a reader of files admits it
 )
 
 // keptInMemory is the most that is held, so that small inputs never touch the disk. So much may be
 // kept in all, whatever the memory, since the system's cache takes it.
 const (
-	keptInMemory = 40 << 20
+	keptInMemory = 24 << 20
 	keptAtLeast  = 1 << 30
 )
 
@@ -73,7 +75,7 @@ func (k *Kept) Expect(decoded int64) (held, onDisk int64) {
 // they read. If the disk fails, nothing more is kept. It is safe for concurrent use.
 func (k *Kept) Add(file int, b *corpus.Block) {
 	data := b.Data()
-	of := keptBlock{offset: b.Offset, length: int64(len(data))}
+	of := keptBlock{seq: b.Seq, offset: b.Offset, length: int64(len(data))}
 	inMemory, ok := k.place(&of)
 	switch {
 	case !ok || len(data) == 0:
@@ -120,7 +122,7 @@ func (k *Kept) place(of *keptBlock) (inMemory, ok bool) {
 	return inMemory, true
 }
 
-// Seal ends the adding. From then on Has and Record may be called, by any number of goroutines.
+// Seal ends the adding. From then on everything else may be called, by any number of goroutines.
 func (k *Kept) Seal() {
 	for _, blocks := range k.files {
 		slices.SortFunc(blocks, func(a, b keptBlock) int { return cmp.Compare(a.offset, b.offset) })
@@ -133,6 +135,15 @@ func (k *Kept) Release() {
 		_ = k.disk.Close()
 		_ = k.space.Remove(keptName) // otherwise it goes with its folder
 		k.disk = nil
+	}
+}
+
+// Drop gives back the memory of a file.
+func (k *Kept) Drop(file int) {
+	if k != nil {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		delete(k.files, file)
 	}
 }
 
@@ -165,16 +176,81 @@ func (k *Kept) Record(buf []byte, file int, offset int64, length uint32) (raw []
 	}
 	first := start / keptPage * keptPage
 	last := min((end+keptPage-1)/keptPage*keptPage, b.length)
-	buf = scratch.Buffer(buf, int(last-first))
+	if buf, err = k.read(scratch.Buffer(buf, int(last-first)), b, first); err != nil {
+		return nil, false, err
+	}
+	return buf[start-first : end-first : end-first], false, nil
+}
+
+// read fills buf with bytes of a block on disk, from the beginning of a page to the end of one, or of the block.
+func (k *Kept) read(buf []byte, b *keptBlock, first int64) ([]byte, error) {
 	if _, err := k.disk.ReadAt(buf, b.at+first); err != nil {
-		return nil, false, scratch.Error(err)
+		return nil, scratch.Error(err)
 	}
 	sums := b.sums[first/keptPage:]
 	for page := range slices.Chunk(buf, keptPage) {
 		if durable.Checksum(0, page) != sums[0] {
-			return nil, false, scratch.ErrDamaged
+			return nil, scratch.ErrDamaged
 		}
 		sums = sums[1:]
 	}
-	return buf[start-first : end-first : end-first], false, nil
+	return buf, nil
+}
+
+// Whole returns the blocks of a file, in order, if all that have documents are kept; otherwise nil. The file itself is
+// dropped.
+func (k *Kept) Whole(t *doctable.Table, file int) *Blocks {
+	if k == nil {
+		return nil
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	blocks := k.files[file]
+	delete(k.files, file)
+	i := 0
+	for _, b := range t.BlocksOfFile(file) {
+		for i < len(blocks) && blocks[i].seq < b.Seq {
+			i++
+		}
+		if b.Docs > 0 && (i == len(blocks) || blocks[i].seq != b.Seq || blocks[i].length > longBlock) {
+			return nil
+		}
+	}
+	if len(blocks) == 0 {
+		return nil
+	}
+	last := &blocks[len(blocks)-1]
+	return &Blocks{kept: k, left: blocks, size: last.offset + last.length}
+}
+
+// Blocks are those of a file that was kept, for one goroutine.
+type Blocks struct {
+	kept *Kept
+	left []keptBlock
+	size int64 // of the decoded file
+	buf  []byte
+}
+
+// Next returns the number of the next block, where it begins in the decoded file, and its bytes, which are valid until the
+// next call. It gives back their memory. ok is false at the end.
+func (b *Blocks) Next() (seq, offset int64, data []byte, ok bool, err error) {
+	if len(b.left) == 0 {
+		return 0, 0, nil, false, nil
+	}
+	next := b.left[0]
+	b.left[0] = keptBlock{}
+	b.left = b.left[1:]
+	if next.data == nil && next.length > 0 {
+		b.buf = scratch.Buffer(b.buf, int(next.length))
+		next.data, err = b.kept.read(b.buf, &next, 0)
+	}
+	return next.seq, next.offset, next.data, err == nil, err
+}
+
+// Read returns how much of the file is before the next block, of a total of size.
+func (b *Blocks) Read(size int64) int64 {
+	if len(b.left) == 0 {
+		return size
+	}
+	return int64(float64(size) * float64(b.left[0].offset) / float64(b.size))
 }

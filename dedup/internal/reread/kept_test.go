@@ -8,11 +8,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/dedup/internal/roomtest"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/vfs/vfstest"
@@ -83,7 +86,17 @@ func TestKeptRecordsAreThoseOfTheFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		kept := &Kept{Held: c.held, space: space, most: c.most}
-		each(func(b *corpus.Block, _ *corpus.Record) { b.Data()[0] = 0 }, func(b *corpus.Block) { kept.Add(3, b) })
+		var blocks []block
+		table := &doctable.Table{}
+		each(func(b *corpus.Block, _ *corpus.Record) {
+			b.Data()[0] = 0
+			table.Blocks[b.Seq].Docs++
+		}, func(b *corpus.Block) {
+			blocks = append(blocks, block{b.Seq, b.Offset, bytes.Clone(b.Data())})
+			table.Blocks = append(table.Blocks, doctable.Block{File: 3, Seq: b.Seq})
+			kept.Add(3, b)
+		})
+		table.Blocks = append(table.Blocks, doctable.EndBlock(3, int64(len(blocks))))
 		kept.Seal()
 		found := 0
 		each(func(b *corpus.Block, r *corpus.Record) {
@@ -101,6 +114,17 @@ func TestKeptRecordsAreThoseOfTheFile(t *testing.T) {
 		}, func(*corpus.Block) {})
 		if !c.found(found) {
 			t.Errorf("%s: %d records kept", c.name, found)
+		}
+		again := &Kept{space: space, files: map[int][]keptBlock{3: slices.Clone(kept.files[3])}, disk: kept.disk}
+		if whole := again.Whole(table, 3); (whole != nil) != (found == 3000) {
+			t.Errorf("%s: %d records of 3000 are kept, but whole is %t", c.name, found, whole != nil)
+		} else if whole != nil {
+			if got := taken(t, whole); !reflect.DeepEqual(got, blocks) {
+				t.Errorf("%s: the blocks of the file are not those that were added", c.name)
+			}
+		}
+		if again.Has(3, 0, 1) || again.Whole(table, 3) != nil {
+			t.Errorf("%s: a file is taken twice", c.name)
 		}
 		if kept.disk != nil && found > 0 {
 			if _, err := kept.disk.WriteAt(make([]byte, kept.used), 0); err == nil {
@@ -121,6 +145,34 @@ func TestKeptRecordsAreThoseOfTheFile(t *testing.T) {
 		kept.Release()
 		if open := on.Left(); len(open) > 0 || kept.Has(3, 0, 1) {
 			t.Errorf("%s: left open %q", c.name, open)
+		}
+	}
+}
+
+// block is a block that was kept.
+type block struct {
+	seq, offset int64
+	data        []byte
+}
+
+// taken takes all blocks, and tells whether what is said to be read of the file ascends to all of it.
+func taken(t *testing.T, blocks *Blocks) (all []block) {
+	for last := int64(0); ; {
+		seq, offset, data, ok, err := blocks.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !ok {
+			if last != 1000 {
+				t.Errorf("%d of 1000 bytes are read at the end", last)
+			}
+			return all
+		}
+		all = append(all, block{seq, offset, bytes.Clone(data)})
+		if read := blocks.Read(1000); read < last || read > 1000 {
+			t.Errorf("%d of 1000 bytes are read, before %d", read, last)
+		} else {
+			last = read
 		}
 	}
 }

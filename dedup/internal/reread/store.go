@@ -69,9 +69,6 @@ func New(o Options) *Store {
 func (s *Store) Close() {
 	s.onDisk.close()
 	s.held = nil
-	if s.Kept != nil {
-		s.Kept.Release()
-	}
 }
 
 // Prepare makes the records of all documents in pairs available.
@@ -173,7 +170,7 @@ func (s *Store) spoolBlock(file int, b *corpus.Block, c *doctable.Cursor, wanted
 		if !wanted.Has(doc) {
 			continue
 		}
-		raw, err := c.RawIn(doc, b)
+		raw, err := c.RawIn(doc, b.Data(), b.Offset)
 		if err != nil {
 			return err
 		}

@@ -170,7 +170,7 @@ func (k plainCopies) copyRecords(job copyJob, buf *[]byte) error {
 		if _, err := f.to.WriteAt(kept, job.offset); err != nil {
 			return outputError(err)
 		}
-		startWriteback(f.to, job.offset, int64(len(kept)))
+		durable.StartWriteback(f.to, job.offset, int64(len(kept)))
 	}
 	k.count(items, job.size, taken)
 	return nil
@@ -189,7 +189,7 @@ func (k plainCopies) copyLong(job copyJob, start, length int64, buf *[]byte) err
 			if _, err := job.file.to.WriteAt(*buf, job.offset+done); err != nil {
 				return outputError(err)
 			}
-			startWriteback(job.file.to, job.offset+done, int64(len(*buf)))
+			durable.StartWriteback(job.file.to, job.offset+done, int64(len(*buf)))
 		}
 	}
 	k.count(items, job.size, length)

@@ -15,6 +15,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/dedup/internal/feed"
 	"github.com/alike-dev/alike/dedup/internal/meter"
+	"github.com/alike-dev/alike/dedup/internal/reread"
 	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/extsort"
@@ -28,8 +29,8 @@ import (
 // formats and compressions of the inputs.
 //
 // A plain file is divided into jobs whose place in the output is known beforehand, so that all
-// workers write one file at once. Any other file is one job: it is decoded once more in order, and
-// its writer compresses in parallel. Files for an object store are uploaded at the same time, so
+// workers write one file at once. Any other file is one job: it is read in order, from what the first
+// pass has kept or decoded once more, and its writer compresses in parallel. Files for an object store are uploaded at the same time, so
 // that many small files do not cost a network round trip each.
 type keptWriter struct {
 	Options
@@ -84,6 +85,7 @@ type Options struct {
 	Tags    *tagging.Fields                    // if set, all documents are kept, with these fields; see tagging.Duplicates
 	Wanted  bitset.Set[uint32]                 // documents whose records Want gets, of files that are decoded for their copies; nil: none
 	Want    func(doc uint32, raw []byte) error // may be called by several goroutines at once
+	Kept    *reread.Kept                       // what the first pass has decoded, which is given back; nil: nothing
 	Space   *scratch.Space
 	Log     *resume.Log // nil: nothing is noted
 	// NoteBytes is how much of an output is written between two notes on it; 0: noteBytes.
@@ -106,6 +108,11 @@ func All(ctx context.Context, o Options, out *Folder) (n Counts, err error) {
 	k, err := newKeptWriter(o, out)
 	if err != nil {
 		return n, err
+	}
+	for file := range o.Table.Sources {
+		if o.IDsOnly || !k.rewrites(file) {
+			o.Kept.Drop(file) // the compressors need the memory now
+		}
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	if o.Clusters != nil {

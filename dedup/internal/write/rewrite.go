@@ -6,7 +6,9 @@ import (
 	"io"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/dedup/internal/feed"
+	"github.com/alike-dev/alike/dedup/internal/reread"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/tagging"
 	"github.com/alike-dev/alike/vfs"
@@ -42,74 +44,127 @@ func (k *keptWriter) rewrite(ctx context.Context, file int, path string) (err er
 	return k.whole(ctx, file, path)
 }
 
+// copyStream copies the records of a file that is read from its beginning: all of it or, if the first pass has kept what
+// it has decoded, the first block, which tells what stands before the records.
 func (k *keptWriter) copyStream(ctx context.Context, file int, in *corpus.File, w *corpus.Writer) (err error) {
 	var b corpus.Block
 	defer b.Release()
-	headed := false
 	from := feed.OpenFile{File: in}
-	c := k.Table.Scanner()
-	next, end := k.Table.DocsOfFile(file)
-	var tags *recordTagger // nil: records are copied as they are
-	cuts := k.newRecordCutter(in)
-	defer func() {
-		if tags != nil {
-			err = errors.Join(err, tags.close())
-		}
-	}()
-	for ctx.Err() == nil {
+	c := &streamCopy{keptWriter: k, w: w, docs: k.Table.Scanner(), file: file, cuts: k.newRecordCutter(in)}
+	defer func() { err = errors.Join(err, c.close()) }()
+	first, end := k.Table.DocsOfFile(file)
+	kept := k.Kept.Whole(k.Table, file)
+	for next, begun := first, false; ctx.Err() == nil; begun = true {
 		err := in.Next(&b)
-		if !headed { // a byte order mark is known only now
-			w.PackLike(in)
-			header := headerOf(in)
-			if k.Tags != nil && tagging.Carry(k.Table.Sources[file].Format) {
-				tags = &recordTagger{k.newTagger(next), k.Tags.Records(in)}
-				header = tags.to.Header(header)
+		if !begun { // a byte order mark is known only now
+			if err := c.begin(in, first); err != nil {
+				return err
 			}
-			if _, err := w.Write(header); err != nil {
-				return outputError(err)
-			}
-			headed = true
 		}
 		if err != nil {
 			return unlessEmpty(next, end, err) // the end, or damage that the first pass has reported
 		}
-		doc, blockEnd := k.Table.DocsOfBlock(file, b.Seq)
-		next = max(next, blockEnd)
-		items, bytes := int64(0), int64(0)
-		for ; doc < blockEnd; doc++ {
-			wanted := k.Wanted != nil && k.Wanted.Has(doc)
-			if !wanted && !k.keeps(doc) {
-				continue
-			}
-			raw, err := c.RawIn(doc, &b)
-			if err != nil {
-				return err
-			}
-			if wanted {
-				if err := k.Want(doc, raw); err != nil {
-					return err
-				}
-			}
-			if !k.keeps(doc) {
-				continue
-			}
-			items++
-			bytes += int64(len(raw))
-			if raw, err = cuts.record(doc, raw); err != nil {
-				return err
-			}
-			if tags != nil {
-				if raw, err = tags.record(doc, raw); err != nil {
-					return err
-				}
-			}
-			if _, err := w.Write(raw); err != nil {
-				return outputError(err)
-			}
+		blockEnd, err := c.block(b.Seq, b.Offset, b.Data())
+		if err != nil {
+			return err
 		}
-		k.count(items, bytes, from.Advance())
+		next = max(next, blockEnd)
+		k.Progress.Advance(0, from.Advance())
+		if kept != nil {
+			return c.kept(ctx, kept, b.Seq)
+		}
 	}
 	return ctx.Err()
+}
+
+// streamCopy copies the records of one file to its output.
+type streamCopy struct {
+	*keptWriter
+	w    *corpus.Writer
+	docs *doctable.Cursor
+	file int
+	cuts *recordCutter
+	tags *recordTagger // nil: records are copied as they are
+}
+
+// begin writes what stands before the records.
+func (c *streamCopy) begin(in *corpus.File, first uint32) error {
+	c.w.PackLike(in)
+	header := headerOf(in)
+	if c.Tags != nil && tagging.Carry(c.Table.Sources[c.file].Format) {
+		c.tags = &recordTagger{c.newTagger(first), c.Tags.Records(in)}
+		header = c.tags.to.Header(header)
+	}
+	if _, err := c.w.Write(header); err != nil {
+		return outputError(err)
+	}
+	return nil
+}
+
+// kept copies the blocks behind one from what the first pass has kept.
+func (c *streamCopy) kept(ctx context.Context, blocks *reread.Blocks, behind int64) error {
+	size := c.Table.Sources[c.file].Size
+	for ctx.Err() == nil {
+		before := blocks.Read(size)
+		seq, offset, data, ok, err := blocks.Next()
+		if err != nil || !ok {
+			return err
+		}
+		if seq > behind {
+			if _, err := c.block(seq, offset, data); err != nil {
+				return err
+			}
+			c.Progress.Advance(0, blocks.Read(size)-before)
+		}
+	}
+	return ctx.Err()
+}
+
+// block copies the kept records of a block, whose data begin at an offset of the decoded file. It returns the end of its
+// documents.
+func (c *streamCopy) block(seq, offset int64, data []byte) (end uint32, err error) {
+	doc, end := c.Table.DocsOfBlock(c.file, seq)
+	items, bytes := int64(0), int64(0)
+	for ; doc < end; doc++ {
+		wanted := c.Wanted != nil && c.Wanted.Has(doc)
+		if !wanted && !c.keeps(doc) {
+			continue
+		}
+		raw, err := c.docs.RawIn(doc, data, offset)
+		if err != nil {
+			return end, err
+		}
+		if wanted {
+			if err := c.Want(doc, raw); err != nil {
+				return end, err
+			}
+		}
+		if !c.keeps(doc) {
+			continue
+		}
+		items++
+		bytes += int64(len(raw))
+		if raw, err = c.cuts.record(doc, raw); err != nil {
+			return end, err
+		}
+		if c.tags != nil {
+			if raw, err = c.tags.record(doc, raw); err != nil {
+				return end, err
+			}
+		}
+		if _, err := c.w.Write(raw); err != nil {
+			return end, outputError(err)
+		}
+	}
+	c.count(items, bytes, 0)
+	return end, nil
+}
+
+func (c *streamCopy) close() error {
+	if c.tags == nil {
+		return nil
+	}
+	return c.tags.close()
 }
 
 // headerOf returns what stands in a file before its first record: of a text the mark is a part of that.

@@ -1,4 +1,4 @@
-package write
+package durable
 
 import (
 	"golang.org/x/sys/unix"
@@ -6,10 +6,10 @@ import (
 	"github.com/alike-dev/alike/vfs"
 )
 
-// startWriteback asks the kernel to begin writing a range to disk, so that the fsync at the end has
+// StartWriteback asks the kernel to begin writing a range to disk, so that the fsync at the end has
 // little left to wait for: without it a gigabyte took 0.3 s of otherwise idle time. It is a hint,
-// so an error does not matter. If no fsync follows (durable.Unsynced hides Fd), the kernel chooses the time.
-func startWriteback(f vfs.File, offset, length int64) {
+// so an error does not matter. If no fsync follows (Unsynced hides Fd), the kernel chooses the time.
+func StartWriteback(f vfs.File, offset, length int64) {
 	if f, ok := f.(interface{ Fd() uintptr }); ok {
 		_ = unix.SyncFileRange(int(f.Fd()), offset, length, unix.SYNC_FILE_RANGE_WRITE)
 	}
