@@ -18,7 +18,7 @@ import (
 // Entities are the things of which the records of several tables tell, see FindEntities.
 type Entities struct {
 	linkage.Report
-	Records  []EntityRecord  `json:"-"` // of all tables, in the order of the tables and of their records
+	Records  []EntityRecord  `json:"-"` // of all tables, in the order of their names and of their records; see InOrder
 	Entities int             `json:"entities"`
 	Largest  []LargestEntity `json:"largest_entities,omitempty"` // at most 10, the largest first
 	// Doubtful is the number of entities of which most pairs of records are, by themselves, more likely wrong than right.
@@ -52,7 +52,9 @@ func FindEntities(ctx context.Context, tables, unique []string, config JoinConfi
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	skips := 0
-	stack := &linkage.Stack{Tables: tables, ID: config.LeftID, Unique: unique, Corpus: config.Corpus, Skipped: func(p *corpus.Problem) error {
+	// Of equally near candidates the first ones are taken, and columns are called as in the first table: so the tables are
+	// compared in one order, however they are named.
+	stack := &linkage.Stack{Tables: slices.Sorted(slices.Values(tables)), ID: config.LeftID, Unique: unique, Corpus: config.Corpus, Skipped: func(p *corpus.Problem) error {
 		if skips++; config.Fail {
 			return p
 		}
@@ -82,6 +84,23 @@ func FindEntities(ctx context.Context, tables, unique []string, config JoinConfi
 	r.Skipped += skips
 	r.Notes = append(all.Notes, r.Notes...)
 	return entitiesOf(r, all), r.Finish()
+}
+
+// InOrder returns the records in the order of some or all tables.
+func (e *Entities) InOrder(tables []string) []EntityRecord {
+	of := map[string][]EntityRecord{}
+	for from := 0; from < len(e.Records); {
+		table, end := e.Records[from].Table, from
+		for end < len(e.Records) && e.Records[end].Table == table {
+			end++
+		}
+		of[table], from = e.Records[from:end], end
+	}
+	all := make([]EntityRecord, 0, len(e.Records))
+	for _, table := range tables {
+		all = append(all, of[table]...)
+	}
+	return all
 }
 
 // buffered is a file that is written in large pieces.

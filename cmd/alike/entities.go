@@ -124,7 +124,7 @@ func (f *entityFlags) run(cmd *cobra.Command, args []string) (err error) {
 			return fmt.Errorf("--changes: %w", err)
 		}
 	}
-	if err := writeOutput(cmd, f.output, func(w io.Writer) error { return writeEntities(w, e.Records, format) }); err != nil {
+	if err := writeOutput(cmd, f.output, func(w io.Writer) error { return writeEntities(w, e.InOrder(args), format) }); err != nil {
 		return err
 	}
 	if err := writeSummary(cmd, f.summary, e); err != nil {
