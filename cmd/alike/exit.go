@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -34,7 +35,13 @@ func exitCode(cmd *cobra.Command, err error) int {
 		stderr = io.Discard
 	}
 	say := func(message string) {
-		fmt.Fprintf(stderr, "alike: %s\n", strings.ReplaceAll(message, "\n", "\nalike: "))
+		var said []string // several workers may fail for one reason
+		for line := range strings.SplitSeq(message, "\n") {
+			if !slices.Contains(said, line) {
+				said = append(said, line)
+			}
+		}
+		fmt.Fprintf(stderr, "alike: %s\n", strings.Join(said, "\nalike: "))
 	}
 	var usage usageError
 	var file *fs.PathError
@@ -57,11 +64,14 @@ func exitCode(cmd *cobra.Command, err error) int {
 	case errors.Is(err, syscall.EPIPE):
 		// The reader of the output has closed it.
 	case vfs.IsNoSpace(err):
-		remedy := "; make room, or name another disk"
+		text, remedy := alike.Explain(err, flagOf), "; make room, or name another disk"
 		if cmd.Flags().Lookup("work") != nil {
 			remedy += " (temporary files: --work)"
 		}
-		say(alike.Explain(err, flagOf) + remedy)
+		if strings.Contains(text, "; make room") {
+			remedy = ""
+		}
+		say(text + remedy)
 	case errors.As(err, &file) && errors.Is(file, fs.ErrNotExist):
 		// The operating system's error names its call, and no remedy.
 		say(strings.Replace(alike.Explain(err, flagOf), file.Error(), file.Path+": "+fault.File(file).Error(), 1))
