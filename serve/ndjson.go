@@ -176,20 +176,21 @@ func guarded(work func() error) (err error) {
 	return work()
 }
 
-// readBlock appends to a block what a read returns, and more until there is a whole line. It returns where the last
-// whole line ends.
+// readBlock appends to a block, which has the beginning of a line or nothing, what a read returns, and more until there is
+// a whole line. It returns where the last whole line ends. It reads no further than the longest line may go, so that whether
+// a line is too long does not depend on how its bytes arrive.
 func readBlock(body io.Reader, b *lineBlock, most int64) (whole int, err error) {
 	for {
 		from := len(b.lines)
 		if cap(b.lines)-from < lineBlockSize/2 {
 			b.lines = append(make([]byte, 0, max(2*cap(b.lines), lineBlockSize)), b.lines...)
 		}
-		n, err := body.Read(b.lines[from:cap(b.lines)])
+		n, err := body.Read(b.lines[from:min(int64(cap(b.lines)), most+1)])
 		b.lines = b.lines[:from+n]
 		if at := bytes.LastIndexByte(b.lines[from:], '\n'); at >= 0 {
 			return from + at + 1, err
 		}
-		if err != nil {
+		if err != nil && int64(len(b.lines)) <= most {
 			return 0, err
 		}
 		if int64(len(b.lines)) > most {
