@@ -13,7 +13,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/alike-dev/alike/corpus"
-	"github.com/alike-dev/alike/internal/linklist"
 	"github.com/alike-dev/alike/internal/testsize"
 	"github.com/alike-dev/alike/linkage"
 	"github.com/alike-dev/alike/measure"
@@ -33,7 +32,7 @@ func someLinks(t *rapid.T, with int) (columns []linkage.Column, links []linkage.
 		}
 		return all
 	}
-	for range rapid.SampledFrom([]int{0, 1, 5, linklist.ParquetBatch, linklist.ParquetBatch + 1}).Draw(t, "links") {
+	for range rapid.SampledFrom([]int{0, 1, 5, 1024, 1025}).Draw(t, "links") {
 		ids := values(2)
 		l := linkage.Link{A: ids[0], B: ids[1], Similarity: rapid.Float64Range(0, 1).Draw(t, "similarity"), Probability: 0.25, WithA: values(with), WithB: values(with)}
 		for range columns {

@@ -10,7 +10,13 @@ import (
 	"github.com/klauspost/compress/s2"
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
-	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress"
+	packbrotli "github.com/parquet-go/parquet-go/compress/brotli"
+	"github.com/parquet-go/parquet-go/compress/gzip"
+	packlz4 "github.com/parquet-go/parquet-go/compress/lz4"
+	packsnappy "github.com/parquet-go/parquet-go/compress/snappy"
+	"github.com/parquet-go/parquet-go/compress/uncompressed"
+	packzstd "github.com/parquet-go/parquet-go/compress/zstd"
 	"github.com/parquet-go/parquet-go/format"
 	"github.com/pierrec/lz4/v4"
 
@@ -47,7 +53,17 @@ func (c codec) encode(dst, src []byte) ([]byte, error) {
 	case c.id == format.Snappy && c.fast:
 		return s2.EncodeSnappy(dst[:cap(dst)], src), nil
 	}
-	return parquet.LookupCompressionCodec(c.id).Encode(dst[:0], src)
+	return encoders[c.id].Encode(dst[:0], src)
+}
+
+// encoders have the levels that parquet-go has by default.
+var encoders = map[format.CompressionCodec]compress.Codec{
+	format.Uncompressed: new(uncompressed.Codec),
+	format.Snappy:       new(packsnappy.Codec),
+	format.Gzip:         &gzip.Codec{Level: gzip.DefaultCompression},
+	format.Brotli:       &packbrotli.Codec{Quality: packbrotli.DefaultQuality, LGWin: packbrotli.DefaultLGWin},
+	format.Zstd:         &packzstd.Codec{Level: packzstd.DefaultLevel},
+	format.Lz4Raw:       &packlz4.Codec{Level: packlz4.DefaultLevel},
 }
 
 // zstdEncode has a window of the size of most pages: it takes a third of the memory of parquet-go's

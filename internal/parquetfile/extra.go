@@ -5,10 +5,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/compress"
-	"github.com/parquet-go/parquet-go/format"
-
 	"github.com/alike-dev/alike/internal/bitset"
 )
 
@@ -130,33 +126,25 @@ func (f *File) Texts(of func(row int64) ([]byte, error)) (Extra, error) {
 	if leaf.physical != byteArrays || leaf.IsList() {
 		return nil, fmt.Errorf("%w: column %q: its values are no texts of any length", ErrUnsupported, leaf.Name)
 	}
-	node := parquet.Leaf(parquet.ByteArrayType)
-	for level := range leaf.maxDef {
-		if level > 0 {
-			node = parquet.Group{"x": node}
-		}
-		node = parquet.Optional(node)
-	}
-	schema := parquet.NewSchema("texts", parquet.Group{"x": node})
-	codec := compress.Codec(&parquet.Uncompressed)
+	column := Column{Name: "x", Kind: Bytes, Levels: leaf.maxDef}
+	var codec codec
 	if len(f.groups) > 0 {
 		c, err := f.chunk(0, f.Instead-1)
 		if err != nil {
 			return nil, err
 		}
-		codec = parquet.LookupCompressionCodec(format.CompressionCodec(c.meta.intOr(metaCodec, 0)))
+		codec = c.codec
 	}
 	return func(rows []int64) ([]byte, error) {
 		var out bytes.Buffer
-		w := parquet.NewGenericWriter[any](&out, schema, parquet.Compression(codec), parquet.MaxRowsPerRowGroup(int64(len(rows))+1))
-		row := make(parquet.Row, 1)
+		w := newWriter(&out, "texts", []Column{column}, len(rows)+1, codec, 1)
 		for _, number := range rows {
 			text, err := of(number)
 			if err != nil {
 				return nil, err
 			}
-			row[0] = parquet.ByteArrayValue(text).Level(0, leaf.maxDef, 0)
-			if _, err := w.WriteRows([]parquet.Row{row}); err != nil {
+			w.Bytes(0, text)
+			if err := w.Row(); err != nil {
 				return nil, err
 			}
 		}

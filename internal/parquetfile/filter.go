@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"hash/crc32"
 
-	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding"
+	"github.com/parquet-go/parquet-go/encoding/bytestreamsplit"
+	"github.com/parquet-go/parquet-go/encoding/delta"
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/alike-dev/alike/internal/bitset"
@@ -121,7 +122,7 @@ func (f *filter) encode(dst []byte, leaf *Leaf, as format.Encoding, remap []uint
 		}
 	default:
 		n := f.collect()
-		encoded, err := f.encodeAs(leaf, parquet.LookupEncoding(as))
+		encoded, err := f.encodeAs(leaf, encodingOf(as))
 		if err != nil && n > 0 {
 			return nil, fmt.Errorf("%w: %w", ErrUnsupported, err)
 		}
@@ -141,6 +142,21 @@ func (f *filter) collect() int {
 		n++
 	})
 	return n
+}
+
+// encodingOf returns what encodes values that are not plain.
+func encodingOf(as format.Encoding) encoding.Encoding {
+	switch as {
+	case format.DeltaBinaryPacked:
+		return new(delta.BinaryPackedEncoding)
+	case format.DeltaLengthByteArray:
+		return new(delta.LengthByteArrayEncoding)
+	case format.DeltaByteArray:
+		return new(delta.ByteArrayEncoding)
+	case format.ByteStreamSplit:
+		return new(bytestreamsplit.Encoding)
+	}
+	return encoding.NotSupported{}
 }
 
 // encodeAs encodes the values that collect has copied.
