@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/linkage"
 )
 
@@ -140,7 +141,7 @@ func entitiesOf(r *JoinResult, all *linkage.Stacked) *Entities {
 		}
 		e.Largest = append(e.Largest, LargestEntity{name, len(c.Members), c.Probability})
 	}
-	slices.SortStableFunc(e.Largest, func(x, y LargestEntity) int {
+	sorting.Stable(e.Largest, func(x, y LargestEntity) int {
 		return cmp.Or(cmp.Compare(y.Records, x.Records), cmp.Compare(x.Entity, y.Entity))
 	})
 	e.Largest = e.Largest[:min(largestEntities, len(e.Largest))]

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/linkage"
 )
 
@@ -116,7 +117,7 @@ func (n *naming) shared() (list []overlap) {
 	for pair, records := range count {
 		list = append(list, overlap{pair[0], pair[1], records})
 	}
-	slices.SortFunc(list, func(x, y overlap) int {
+	sorting.Func(list, func(x, y overlap) int {
 		return cmp.Or(cmp.Compare(y.records, x.records), cmp.Compare(x.known, y.known), cmp.Compare(x.found, y.found))
 	})
 	return list
@@ -185,7 +186,7 @@ func (n *naming) changes(shared []overlap, known []linkage.EntityOf) (list []Ent
 			list = append(list, EntityChange{Founded, name, "", fmt.Sprintf("records that are new: %d", records[found])})
 		}
 	}
-	slices.SortFunc(list, func(x, y EntityChange) int {
+	sorting.Func(list, func(x, y EntityChange) int {
 		return cmp.Or(cmp.Compare(x.Entity, y.Entity), cmp.Compare(x.Change, y.Change), cmp.Compare(x.Other, y.Other))
 	})
 	return list

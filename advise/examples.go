@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/internal/logistic"
+	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/text"
 )
@@ -187,6 +188,6 @@ func (a *Advice) shuffled() []int {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(x, y int) int { return cmp.Compare(a.sample.drawn(a.pairs[x]), a.sample.drawn(a.pairs[y])) })
+	sorting.Func(order, func(x, y int) int { return cmp.Compare(a.sample.drawn(a.pairs[x]), a.sample.drawn(a.pairs[y])) })
 	return order
 }

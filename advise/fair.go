@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/shingle"
 )
 
@@ -44,7 +45,7 @@ func (f *fair) add(digest uint64, text []byte) {
 
 // trim drops the texts that come last.
 func (f *fair) trim() {
-	slices.SortFunc(f.texts, func(a, b fairText) int { return cmp.Compare(a.order, b.order) })
+	sorting.Func(f.texts, func(a, b fairText) int { return cmp.Compare(a.order, b.order) })
 	f.bytes = 0
 	for i, t := range f.texts {
 		if i == fairMost || f.bytes+len(t.text) > f.most {

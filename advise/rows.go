@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/internal/places"
+	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/shingle"
 	"github.com/alike-dev/alike/simjoin"
@@ -163,10 +164,10 @@ func rowsOf(views []view, pairs []pair, third asked, j *judgement, o Options) []
 	for i := range rows {
 		rows[i].costly = rows[i].Seconds*1e9 > max(costAllowed, tooCostly*byDefault.Seconds*1e9)
 	}
-	slices.SortStableFunc(rows, byMerit)
+	sorting.Stable(rows, byMerit)
 	isWorse := func(r Row) bool { return r.good() != rows[0].good() || r.score < rows[0].score-asGood }
 	if alike := slices.IndexFunc(rows, isWorse); alike > 1 {
-		slices.SortStableFunc(rows[:alike], func(a, b Row) int { return cmp.Compare(a.Seconds, b.Seconds) })
+		sorting.Stable(rows[:alike], func(a, b Row) int { return cmp.Compare(a.Seconds, b.Seconds) })
 	}
 	return append(rows, byDefault)
 }

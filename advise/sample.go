@@ -7,6 +7,7 @@ import (
 
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/places"
+	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/shingle"
 	"github.com/alike-dev/alike/text"
 )
@@ -117,7 +118,7 @@ func (c *Collector) Add(id, document []byte, place uint64) {
 
 // trim drops the documents with the largest keys. Those with one key stay or go together.
 func (c *Collector) trim() {
-	slices.SortFunc(c.docs, func(a, b Document) int {
+	sorting.Func(c.docs, func(a, b Document) int {
 		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.digest, b.digest))
 	})
 	bytes := 0

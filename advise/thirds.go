@@ -3,9 +3,9 @@ package advise
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"github.com/alike-dev/alike/internal/places"
+	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/simjoin"
 )
 
@@ -37,7 +37,7 @@ func askedOf(ctx context.Context, pairs []pair, sets [][]uint64, common []int, t
 		}
 	}
 	for _, of := range related {
-		slices.SortFunc(of, func(x, y uint32) int { return cmp.Or(cmp.Compare(contained(y), contained(x)), cmp.Compare(x, y)) })
+		sorting.Func(of, func(x, y uint32) int { return cmp.Or(cmp.Compare(contained(y), contained(x)), cmp.Compare(x, y)) })
 	}
 	all := make(asked, len(pairs))
 	err := each(ctx, len(pairs), threads, func() func(int) {
@@ -98,10 +98,10 @@ func (a *asking) out(pair int) (steps []bool) {
 		from := len(a.thirds)
 		a.thirds = append(a.thirds, side...)
 		of := a.thirds[from:]
-		slices.SortStableFunc(of, func(x, y thirdText) int { return cmp.Compare(a.alike[y.pair], a.alike[x.pair]) })
+		sorting.Stable(of, func(x, y thirdText) int { return cmp.Compare(a.alike[y.pair], a.alike[x.pair]) })
 		a.thirds = a.thirds[:from+min(len(of), places.ThirdsMost)]
 	}
-	slices.SortFunc(a.thirds, func(x, y thirdText) int { return cmp.Compare(a.alike[y.pair], a.alike[x.pair]) })
+	sorting.Func(a.thirds, func(x, y thirdText) int { return cmp.Compare(a.alike[y.pair], a.alike[x.pair]) })
 	reached := stepOf(a.alike[pair])
 	steps = make([]bool, reached+1)
 	more, any := 0, false

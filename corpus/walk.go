@@ -10,6 +10,7 @@ import (
 
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/sorting"
 )
 
 // walk is the state of Find.
@@ -124,7 +125,7 @@ func (w *walk) problems() []Problem {
 
 // inOrder returns sources or problems sorted by their inputs, then by their paths.
 func inOrder[T any](all []reached[T], path func(*T) string) (sorted []T) {
-	slices.SortStableFunc(all, func(a, b reached[T]) int {
+	sorting.Stable(all, func(a, b reached[T]) int {
 		return cmp.Or(cmp.Compare(a.input, b.input), cmp.Compare(filepath.ToSlash(path(&a.is)), filepath.ToSlash(path(&b.is))))
 	})
 	sorted = slices.Grow(sorted, len(all))

@@ -9,6 +9,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/resume"
+	"github.com/alike-dev/alike/internal/sorting"
 )
 
 // The first pass reads only some columns of a Parquet file, and the last one copies all of them:
@@ -44,7 +45,7 @@ func anotherRound(j *job, in *inputs, f *found, lost []write.LostRows) error {
 
 // skipLost leaves lost rows out of the rounds to come, of other processes too.
 func skipLost(j *job, in *inputs, docs *documents, lost []write.LostRows) error {
-	slices.SortFunc(lost, func(a, b write.LostRows) int { return cmp.Compare(a.File, b.File) })
+	sorting.Func(lost, func(a, b write.LostRows) int { return cmp.Compare(a.File, b.File) })
 	if j.OnError == OnErrorFail {
 		return lostProblem(in, &lost[0])
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"strconv"
 
 	"github.com/alike-dev/alike/corpus"
@@ -14,6 +13,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/reread"
 	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/bitset"
+	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/internal/splice"
 	"github.com/alike-dev/alike/measure"
 )
@@ -273,7 +273,7 @@ func (s *screened) newSpans() func(doc uint32) ([]splice.Span, error) {
 
 // disjoint puts spans in order, and joins those that overlap or touch.
 func disjoint(spans []splice.Span) []splice.Span {
-	slices.SortFunc(spans, func(a, b splice.Span) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End)) })
+	sorting.Func(spans, func(a, b splice.Span) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End)) })
 	joined := spans[:0]
 	for _, s := range spans {
 		if n := len(joined); n > 0 && s.Start <= joined[n-1].End {

@@ -12,6 +12,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/recipe"
 )
 
@@ -75,7 +76,7 @@ func (w *Within) ByRemoved() []ValueCounts {
 
 // Order puts the values with the most documents first, after the last call of Add.
 func (w *Within) Order() {
-	slices.SortFunc(w.Values, func(a, b ValueCounts) int {
+	sorting.Func(w.Values, func(a, b ValueCounts) int {
 		return cmp.Or(cmp.Compare(b.Documents, a.Documents), cmp.Compare(a.Value, b.Value))
 	})
 }

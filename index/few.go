@@ -15,6 +15,7 @@ import (
 	"github.com/alike-dev/alike/index/internal/keytable"
 	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/internal/sorting"
 )
 
 // An index that is opened for a few searches (OpenOptions.Few) has no table of keys in memory: filling it takes 1.6 s of
@@ -301,7 +302,7 @@ func (s *few) find(keys []uint64) ([]foundKey, error) {
 			found = append(found, s.known[print]...)
 		}
 	}
-	slices.SortStableFunc(found, func(a, b foundKey) int { return cmp.Compare(a.slot, b.slot) })
+	sorting.Stable(found, func(a, b foundKey) int { return cmp.Compare(a.slot, b.slot) })
 	return found, nil
 }
 

@@ -2,9 +2,9 @@ package linkage
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/linkage/internal/decide"
 	"github.com/alike-dev/alike/linkage/internal/explain"
 	"github.com/alike-dev/alike/linkage/internal/held"
@@ -62,7 +62,7 @@ func newAudit(e *judge.Examiner, t *held.Tables, compared []Column, links []int,
 		}
 	}
 	// So whoever ends early has answered a smaller sample of the same kind.
-	slices.SortFunc(all, func(x, y drawn) int {
+	sorting.Func(all, func(x, y drawn) int {
 		return cmp.Or(cmp.Compare(hashing.Mix(order(x.candidate)), hashing.Mix(order(y.candidate))), cmp.Compare(x.candidate, y.candidate))
 	})
 	names := namesOf(compared)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/linkage/internal/columns"
 	"github.com/alike-dev/alike/linkage/internal/compare"
 	"github.com/alike-dev/alike/linkage/internal/explain"
@@ -203,7 +204,7 @@ func (m *Matcher) grouped(e *judge.Examiner, t *held.Tables) (groups []matchedGr
 			of.probability = max(of.probability, p)
 		}
 	}
-	slices.SortStableFunc(groups, func(x, y matchedGroup) int {
+	sorting.Stable(groups, func(x, y matchedGroup) int {
 		return cmp.Or(cmp.Compare(y.probability, x.probability), cmp.Compare(e.Found.Wholes[y.best], e.Found.Wholes[x.best]))
 	})
 	groups = slices.DeleteFunc(groups, func(g matchedGroup) bool { return g.probability < leastTold && !m.accepts(e, g) })

@@ -8,6 +8,7 @@ import (
 
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/internal/sorting"
 )
 
 // Found gathers a list of pairs for the page that Write makes of it: how many pairs, clusters and documents each
@@ -128,12 +129,12 @@ func (f *Found) Settle() {
 		for i, e := range edges {
 			edges[i].a, edges[i].b = min(e.a, e.b), max(e.a, e.b)
 		}
-		slices.SortFunc(edges, func(x, y foundPair) int {
+		sorting.Func(edges, func(x, y foundPair) int {
 			return cmp.Or(cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b), cmp.Compare(y.value, x.value))
 		})
 		edges = slices.CompactFunc(edges, func(x, y foundPair) bool { return x.a == y.a && x.b == y.b })
 	}
-	slices.SortFunc(edges, func(x, y foundPair) int {
+	sorting.Func(edges, func(x, y foundPair) int {
 		return cmp.Or(cmp.Compare(y.value, x.value), cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b))
 	})
 	f.scale = scaleOf(f.pairs)
@@ -263,7 +264,7 @@ func sampled(s scale, pairs []foundPair) (some []foundPair) {
 		of[i] = of[i][:min(len(of[i]), most)]
 	}
 	some = slices.Concat(of...)
-	slices.SortStableFunc(some, func(x, y foundPair) int { return cmp.Compare(y.value, x.value) })
+	sorting.Stable(some, func(x, y foundPair) int { return cmp.Compare(y.value, x.value) })
 	return some
 }
 
@@ -311,7 +312,7 @@ func clustersOf(docs []foundDoc, edges []foundPair, two bool) []*foundCluster {
 		c.Apart = max(0, c.Apart-c.Pairs)
 		all = append(all, c)
 	}
-	slices.SortFunc(all, func(x, y *foundCluster) int {
+	sorting.Func(all, func(x, y *foundCluster) int {
 		return cmp.Or(cmp.Compare(y.Apart, x.Apart), cmp.Compare(x.Weakest, y.Weakest), cmp.Compare(y.Size, x.Size), cmp.Compare(x.members[0], y.members[0]))
 	})
 	return all

@@ -19,6 +19,7 @@ import (
 	g "maragu.dev/gomponents"
 
 	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/linkage"
 )
 
@@ -262,7 +263,7 @@ func named(r *linkage.Rival) string {
 // largest returns the features that contribute most, and the sum of the others as one.
 func largest(features []step) []step {
 	features = slices.Clone(features)
-	slices.SortStableFunc(features, func(a, b step) int { return cmp.Compare(math.Abs(b.Adds), math.Abs(a.Adds)) })
+	sorting.Stable(features, func(a, b step) int { return cmp.Compare(math.Abs(b.Adds), math.Abs(a.Adds)) })
 	if len(features) <= mostFeatures+1 {
 		return features
 	}

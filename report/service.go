@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/passage"
 )
 
@@ -104,12 +105,12 @@ const markup = 64
 // make a page larger than most bytes, for each text, is left out. O(n log n) in the number of spans, and O(text).
 func Align(a, b []byte, spans []passage.Span, most int) (left, right []Piece) {
 	spans = slices.Clone(spans)
-	slices.SortFunc(spans, func(x, y passage.Span) int { return x.StartA - y.StartA })
+	sorting.Func(spans, func(x, y passage.Span) int { return x.StartA - y.StartA })
 	inA, inB := make([]numbered, len(spans)), make([]numbered, len(spans))
 	for i, s := range spans {
 		inA[i], inB[i] = numbered{s.StartA, s.EndA, i + 1}, numbered{s.StartB, s.EndB, i + 1}
 	}
-	slices.SortFunc(inB, func(x, y numbered) int { return x.start - y.start })
+	sorting.Func(inB, func(x, y numbered) int { return x.start - y.start })
 	return pieces(a, inA, most), pieces(b, inB, most)
 }
 

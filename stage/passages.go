@@ -11,6 +11,7 @@ import (
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/pieces"
+	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/internal/splice"
 )
 
@@ -75,7 +76,7 @@ func sendPieces(t *task) error {
 			own = append(own, extsort.Entry{Key: p.Key, Value: uint64(p.Check)<<32 | uint64(uint32(at))})
 		}
 		cutter.Trim()
-		slices.SortFunc(own, func(a, b extsort.Entry) int { return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Value, b.Value)) })
+		sorting.Func(own, func(a, b extsort.Entry) int { return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Value, b.Value)) })
 		own = slices.CompactFunc(own, func(a, b extsort.Entry) bool { return a.Key == b.Key && a.Value>>32 == b.Value>>32 })
 		for _, e := range own {
 			if err := t.out.add(Pieces, t.plan.hashed(e.Key), nil, e.Key, d.Position, e.Value); err != nil {
@@ -351,7 +352,7 @@ func listFound(t *task) (err error) {
 			}
 			found = append(found, foundRow{place: r.words[1], at: r.words[2], first: string(r.payload)})
 		}
-		slices.SortFunc(found, func(a, b foundRow) int { return int(int64(a.place>>32) - int64(b.place>>32)) })
+		sorting.Func(found, func(a, b foundRow) int { return int(int64(a.place>>32) - int64(b.place>>32)) })
 		for _, f := range found {
 			err = errors.Join(err, out.Write([]string{name, decimal(f.place >> 32), decimal(uint64(uint32(f.place))), f.first, decimal(f.at)}))
 		}

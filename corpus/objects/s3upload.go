@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/sorting"
 )
 
 // S3 takes an object in one request, or in up to 10 000 parts of at least 5 MiB each,
@@ -124,7 +124,7 @@ func (m *s3Parts) send(ctx context.Context, number int, r io.ReaderAt, start, si
 
 // complete turns the parts into an object, or removes them.
 func (m *s3Parts) complete(ctx context.Context) error {
-	slices.SortFunc(m.parts, func(a, b s3Part) int { return cmp.Compare(a.PartNumber, b.PartNumber) })
+	sorting.Func(m.parts, func(a, b s3Part) int { return cmp.Compare(a.PartNumber, b.PartNumber) })
 	body, err := xml.Marshal(struct {
 		XMLName xml.Name `xml:"http://s3.amazonaws.com/doc/2006-03-01/ CompleteMultipartUpload"`
 		Part    []s3Part

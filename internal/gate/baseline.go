@@ -10,8 +10,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
+
+	"github.com/alike-dev/alike/internal/sorting"
 )
 
 // A Document is one of a pair.
@@ -63,7 +64,7 @@ func Of(texts string, pairs []Pair) *Baseline {
 	for i := range pairs {
 		b.Pairs = append(b.Pairs, knownOf(&pairs[i]))
 	}
-	slices.SortFunc(b.Pairs, func(x, y known) int {
+	sorting.Func(b.Pairs, func(x, y known) int {
 		return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B), cmp.Compare(x.TextA, y.TextA), cmp.Compare(x.TextB, y.TextB))
 	})
 	return b

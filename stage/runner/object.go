@@ -9,11 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/scratch"
+	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/stage"
 	"github.com/alike-dev/alike/vfs"
 )
@@ -189,7 +189,7 @@ func (c *collector) publish(to io.Writer, h *header, of table) error {
 	if err != nil {
 		return err
 	}
-	slices.SortStableFunc(c.blocks, compareExtents)
+	sorting.Stable(c.blocks, compareExtents)
 	var parts []extent
 	at := int64(len(first)) + of.length
 	for _, b := range c.blocks {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/scratch"
+	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/stage"
 	"github.com/alike-dev/alike/vfs"
 )
@@ -120,7 +121,7 @@ func spoolBlocks(ctx context.Context, p *Plan, of stage.Stage, number int, space
 			return s, err
 		}
 	}
-	slices.SortStableFunc(s.blocks, func(a, b spooledBlock) int {
+	sorting.Stable(s.blocks, func(a, b spooledBlock) int {
 		return cmp.Or(cmp.Compare(a.Stream, b.Stream), cmp.Compare(a.Task, b.Task), cmp.Compare(a.Number, b.Number))
 	})
 	s.blocks = slices.CompactFunc(s.blocks, func(a, b spooledBlock) bool { return a.Header == b.Header && a.sum == b.sum })

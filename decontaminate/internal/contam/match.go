@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/passage"
 )
 
@@ -87,7 +88,7 @@ func (m *matcher) match(item []uint64, doc []uint64) (of matching) {
 	for _, r := range runs {
 		take(r.A, r.B, r.Len)
 	}
-	slices.SortFunc(runs, func(a, b passage.Passage) int { return a.A - b.A })
+	sorting.Func(runs, func(a, b passage.Passage) int { return a.A - b.A })
 	first, last := runs[0], runs[len(runs)-1]
 	lead := min(first.A, reach)
 	m.common(item, doc, span{first.A - lead, first.A}, span{max(first.B-lead-2, 0), first.B}, take)
@@ -111,7 +112,7 @@ func (m *matcher) match(item []uint64, doc []uint64) (of matching) {
 // mainBody returns the runs, in the order of the document, of the part with the most words in which no two neighbours
 // are further apart than gap.
 func mainBody(runs []passage.Passage, gap int) []passage.Passage {
-	slices.SortFunc(runs, func(a, b passage.Passage) int { return cmp.Compare(a.B, b.B) })
+	sorting.Func(runs, func(a, b passage.Passage) int { return cmp.Compare(a.B, b.B) })
 	var best []passage.Passage
 	most := 0
 	for from := 0; from < len(runs); {

@@ -3,7 +3,8 @@ package contam
 import (
 	"cmp"
 	"math"
-	"slices"
+
+	"github.com/alike-dev/alike/internal/sorting"
 )
 
 const (
@@ -68,7 +69,7 @@ func (m *meeter) meet(hits []hit) []near {
 		m.end(item)
 	}
 	m.open = m.open[:0]
-	slices.SortFunc(m.places, func(a, b near) int {
+	sorting.Func(m.places, func(a, b near) int {
 		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.item, b.item), cmp.Compare(a.to, b.to))
 	})
 	return m.places

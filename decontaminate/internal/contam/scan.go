@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/shingle"
 )
 
@@ -66,7 +67,7 @@ func (s *Scanner) Scan(doc []byte, inFile func(at int) int) (note []byte, words 
 	for i := range places {
 		s.examine(doc, &places[i], words)
 	}
-	slices.SortFunc(s.found, func(a, b Candidate) int {
+	sorting.Func(s.found, func(a, b Candidate) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Item, b.Item), cmp.Compare(a.End, b.End), cmp.Compare(b.Answer, a.Answer))
 	})
 	s.found = slices.CompactFunc(s.found, func(a, b Candidate) bool { return a.Item == b.Item && a.Start == b.Start && a.End == b.End })

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"math"
 	"math/bits"
-	"slices"
 
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/dedup/internal/doctable"
@@ -16,6 +15,7 @@ import (
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/internal/sides"
+	"github.com/alike-dev/alike/internal/sorting"
 )
 
 // Options say how similar documents are clustered.
@@ -173,7 +173,7 @@ func (f *finder) decide(ctx context.Context, c *Result, members *extsort.Sorted)
 		})
 		return err
 	})
-	slices.SortFunc(c.Largest, largestFirst)
+	sorting.Func(c.Largest, largestFirst)
 	return queries, err
 }
 

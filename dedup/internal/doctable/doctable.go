@@ -8,6 +8,7 @@ import (
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/bitset"
+	"github.com/alike-dev/alike/internal/sorting"
 )
 
 // Block is a run of documents of one file, with the problems found there: a block of the input, or
@@ -104,7 +105,7 @@ func (t *Table) Counts(doc uint32) bool {
 
 // number sorts the blocks into input order and numbers the documents.
 func (t *Table) number() error {
-	slices.SortFunc(t.Blocks, func(a, b Block) int { return a.Position().Compare(b.Position()) })
+	sorting.Func(t.Blocks, func(a, b Block) int { return a.Position().Compare(b.Position()) })
 	docs, line, file := int64(0), int64(0), int32(-1)
 	for i := range t.Blocks {
 		b := &t.Blocks[i]

@@ -6,6 +6,7 @@ import (
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/sorting"
 )
 
 // mostGroups is how many groups a table of groups has in rows and columns.
@@ -34,7 +35,7 @@ func largest(counts []int64) []int {
 			all = append(all, group{number, count})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b group) int { return cmp.Compare(b.count, a.count) })
+	sorting.Stable(all, func(a, b group) int { return cmp.Compare(b.count, a.count) })
 	all = all[:min(len(all), mostGroups)]
 	numbers := make([]int, len(all))
 	for i, g := range all {

@@ -15,6 +15,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/passage"
 )
 
@@ -150,7 +151,7 @@ func (v *Overview) rate(o Options) ([]example, error) {
 			all = append(all, x)
 		}
 	}
-	slices.SortFunc(all, nearest.before)
+	sorting.Func(all, nearest.before)
 	return all, err
 }
 
@@ -178,7 +179,7 @@ func (v *Overview) countInputs(o Options) error {
 			v.Inputs = append(v.Inputs, Input{Name: s.Label(), Documents: int64(end - first), Removed: removed[file]})
 		}
 	}
-	slices.SortStableFunc(v.Inputs, func(a, b Input) int { return cmp.Compare(b.Removed, a.Removed) })
+	sorting.Stable(v.Inputs, func(a, b Input) int { return cmp.Compare(b.Removed, a.Removed) })
 	v.OtherInputs = max(0, len(v.Inputs)-mostInputs)
 	v.Inputs = v.Inputs[:len(v.Inputs)-v.OtherInputs]
 	return nil
@@ -233,7 +234,7 @@ func (v *Overview) nameClusters(o Options, examples []example) error {
 		}
 		return s.Least.Similarity
 	}
-	slices.SortFunc(v.Suspicious, func(a, b Suspect) int {
+	sorting.Func(v.Suspicious, func(a, b Suspect) int {
 		return cmp.Or(cmp.Compare(least(a), least(b)), cmp.Compare(b.Size, a.Size), cmp.Compare(a.first, b.first))
 	})
 	return errors.Join(err, labels.Err(), labels.Close(), removed.Err(), removed.Close(), similarities.Err(), similarities.Close(), cursor.Err)

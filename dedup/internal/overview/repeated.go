@@ -9,6 +9,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/passage"
 	"github.com/alike-dev/alike/text"
 )
@@ -51,7 +52,7 @@ func Sample(t *doctable.Table, c *clusters.Result) (docs []uint32, err error) {
 			all = append(all, kept{doc, n})
 		}
 	}
-	slices.SortFunc(all, func(a, b kept) int { return cmp.Compare(hashing.Mix(uint64(a.doc)), hashing.Mix(uint64(b.doc))) })
+	sorting.Func(all, func(a, b kept) int { return cmp.Compare(hashing.Mix(uint64(a.doc)), hashing.Mix(uint64(b.doc))) })
 	bytes := int64(0)
 	for _, k := range all {
 		if bytes += k.length; len(docs) == mostSampled || bytes > sampledBytes {

@@ -9,6 +9,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/scratch"
+	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/vfs"
 )
 
@@ -125,7 +126,7 @@ func (k *Kept) place(of *keptBlock) (inMemory, ok bool) {
 // Seal ends the adding. From then on everything else may be called, by any number of goroutines.
 func (k *Kept) Seal() {
 	for _, blocks := range k.files {
-		slices.SortFunc(blocks, func(a, b keptBlock) int { return cmp.Compare(a.offset, b.offset) })
+		sorting.Func(blocks, func(a, b keptBlock) int { return cmp.Compare(a.offset, b.offset) })
 	}
 }
 

@@ -3,7 +3,6 @@ package thirds
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"github.com/alike-dev/alike/dedup/internal/graph"
 	"github.com/alike-dev/alike/internal/bitset"
@@ -11,6 +10,7 @@ import (
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/places"
 	"github.com/alike-dev/alike/internal/sides"
+	"github.com/alike-dev/alike/internal/sorting"
 )
 
 // Limits of the texts by which it is counted what many have.
@@ -71,7 +71,7 @@ func (o *Options) common(ctx context.Context, documents bitset.Set[uint32]) (*pl
 	if c.Err != nil {
 		return nil, c.Err
 	}
-	slices.SortFunc(all, func(a, b drawn) int { return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.doc, b.doc)) })
+	sorting.Func(all, func(a, b drawn) int { return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.doc, b.doc)) })
 	bytes, n := 0, 0
 	for n < len(all) && n < countedMost && bytes+all[n].size <= countedBytes {
 		bytes += all[n].size

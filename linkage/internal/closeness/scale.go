@@ -4,9 +4,9 @@ package closeness
 import (
 	"cmp"
 	"math"
-	"slices"
 
 	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/internal/sorting"
 )
 
 // Steps is the number of steps of closeness, and widest the share of random pairs within the first one, as a power of ½.
@@ -64,7 +64,7 @@ func NewScale(points []float64, counts []uint32) *Scale {
 // scaleOf returns the scale of coordinates.
 func scaleOf(some []weighted, ratio bool) *Scale {
 	s := &Scale{ratio: ratio}
-	slices.SortFunc(some, func(x, y weighted) int { return cmp.Compare(x.at, y.at) })
+	sorting.Func(some, func(x, y weighted) int { return cmp.Compare(x.at, y.at) })
 	for k := range s.within {
 		s.within[k] = quantile(some, Share(k+1))
 	}

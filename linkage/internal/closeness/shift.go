@@ -3,6 +3,8 @@ package closeness
 import (
 	"math"
 	"slices"
+
+	"github.com/alike-dev/alike/internal/sorting"
 )
 
 // A Shift is by how much the points of a right table exceed those of a left one that belong to them: the days between an order
@@ -43,7 +45,7 @@ func FindShift(left, right []float64, dates bool) (best Shift, ok bool) {
 		for i, at := range all {
 			points[i] = weighted{at, 1}
 		}
-		slices.SortFunc(points, func(p, q weighted) int { return compareFloats(p.at, q.at) })
+		sorting.Func(points, func(p, q weighted) int { return compareFloats(p.at, q.at) })
 		if points[0].at == points[len(points)-1].at {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/record"
 )
 
@@ -88,7 +89,7 @@ func Choose(left, right *Sample, sources []string, table string) (Chosen, error)
 	for i, name := range left.Names {
 		order[name] = i
 	}
-	slices.SortFunc(chosen.Columns, func(x, y Column) int { return order[x.Left] - order[y.Left] })
+	sorting.Func(chosen.Columns, func(x, y Column) int { return order[x.Left] - order[y.Left] })
 	return chosen, nil
 }
 

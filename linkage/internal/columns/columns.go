@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/record"
 )
 
@@ -232,7 +233,7 @@ func correspond(left, right []profile) (pairs [][2]int) {
 			}
 		}
 	}
-	slices.SortFunc(links, func(a, b link) int {
+	sorting.Func(links, func(a, b link) int {
 		return cmp.Or(cmp.Compare(b.overlap, a.overlap), cmp.Compare(a.i, b.i), cmp.Compare(a.j, b.j))
 	})
 	for _, l := range links {
@@ -240,7 +241,7 @@ func correspond(left, right []profile) (pairs [][2]int) {
 			use(l.i, l.j)
 		}
 	}
-	slices.SortFunc(pairs, func(a, b [2]int) int { return cmp.Compare(a[0], b[0]) })
+	sorting.Func(pairs, func(a, b [2]int) int { return cmp.Compare(a[0], b[0]) })
 	return pairs
 }
 
@@ -275,7 +276,7 @@ func withParts(left, right []profile, pairs [][2]int, ids [2]string) [][2]int {
 		}
 	}
 	pairs = append(pairs, more...)
-	slices.SortFunc(pairs, func(a, b [2]int) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
+	sorting.Func(pairs, func(a, b [2]int) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
 	return pairs
 }
 
@@ -345,7 +346,7 @@ func mostTelling(columns []columnPair, s *sampledColumns) {
 			}
 		}
 	}
-	slices.SortStableFunc(columns, func(a, b columnPair) int { return cmp.Compare(b.tells, a.tells) })
+	sorting.Stable(columns, func(a, b columnPair) int { return cmp.Compare(b.tells, a.tells) })
 }
 
 // telling returns an estimate of the column's information in nats: the share of records with a value, times the

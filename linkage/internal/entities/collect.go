@@ -3,9 +3,9 @@ package entities
 import (
 	"cmp"
 	"math"
-	"slices"
 
 	"github.com/alike-dev/alike/cluster"
+	"github.com/alike-dev/alike/internal/sorting"
 )
 
 // collect makes the clusters from the joins above the cut. It returns the number of each record's cluster; −1: it is
@@ -86,7 +86,7 @@ func (r *Result) contradict(g *Graph, trees []tree, of []int32) {
 			r.Contradictions = append(r.Contradictions, c)
 		}
 	}
-	slices.SortFunc(r.Contradictions, func(x, y Contradiction) int {
+	sorting.Func(r.Contradictions, func(x, y Contradiction) int {
 		return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B), cmp.Compare(y.Evidence, x.Evidence))
 	})
 }

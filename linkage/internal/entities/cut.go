@@ -3,9 +3,9 @@ package entities
 import (
 	"cmp"
 	"math"
-	"slices"
 
 	"github.com/alike-dev/alike/cluster"
+	"github.com/alike-dev/alike/internal/sorting"
 )
 
 // cut chooses how far the joins of all groups go, and sets the figures of the result.
@@ -14,7 +14,7 @@ func (r *Result) cut(g *Graph, trees []tree, o *Options) {
 	for i := range trees {
 		joins = append(joins, trees[i].joins...)
 	}
-	slices.SortFunc(joins, func(x, y join) int {
+	sorting.Func(joins, func(x, y join) int {
 		return cmp.Or(cmp.Compare(y.evidence, x.evidence), cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b))
 	})
 	r.Matches = matches(g, joins)

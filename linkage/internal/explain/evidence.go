@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/internal/logistic"
+	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/linkage/internal/columns"
 	"github.com/alike-dev/alike/linkage/internal/compare"
 	"github.com/alike-dev/alike/linkage/internal/held"
@@ -66,7 +67,7 @@ func choosePairs(unsure []float64, isLink []bool, n int) []int {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(unsure[i], unsure[j]) })
+	sorting.Stable(order, func(i, j int) int { return cmp.Compare(unsure[i], unsure[j]) })
 	if n >= len(order) {
 		return order
 	}
@@ -269,7 +270,7 @@ func (x *explainer) wordSteps(c *ColumnEvidence, f int) {
 			words = append(words, &c.Words[i])
 		}
 	}
-	slices.SortStableFunc(words, func(v, w *WordEvidence) int { return cmp.Compare(w.Similarity, v.Similarity) })
+	sorting.Stable(words, func(v, w *WordEvidence) int { return cmp.Compare(w.Similarity, v.Similarity) })
 	if c.Rest[0].Similarity > 0 {
 		words = append(words, &c.Rest[0])
 	}
@@ -295,7 +296,7 @@ func heaviest(words []WordEvidence) (most []WordEvidence, rest WordEvidence) {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(weight(&words[j]), weight(&words[i])) })
+	sorting.Stable(order, func(i, j int) int { return cmp.Compare(weight(&words[j]), weight(&words[i])) })
 	for _, i := range order[min(mostWords, len(order)):] {
 		rest.Similarity += words[i].Similarity
 		rest.Alone += words[i].Alone

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/linkage/internal/compare"
 )
 
@@ -71,7 +72,7 @@ type scored []Decoy
 // pooled returns groups by falling score, in which the share of decoys rises: neighbours of which the first has the larger
 // share are joined until there are none.
 func (s scored) pooled() (groups []Decoy) {
-	slices.SortFunc(s, func(x, y Decoy) int { return cmp.Compare(y.Least, x.Least) })
+	sorting.Func(s, func(x, y Decoy) int { return cmp.Compare(y.Least, x.Least) })
 	for i := 0; i < len(s); {
 		g := Decoy{Least: s[i].Least}
 		for ; i < len(s) && s[i].Least == g.Least; i++ {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/alike-dev/alike/candidates"
 	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/linkage/internal/closeness"
 	"github.com/alike-dev/alike/record"
 )
@@ -81,7 +82,7 @@ func New(columns []Column, records [2]int) *Windows {
 
 // mostDistinct returns the n columns with the most distinct values.
 func mostDistinct(columns []Column, n int) []Column {
-	slices.SortStableFunc(columns, func(x, y Column) int { return cmp.Compare(y.Values.Len(), x.Values.Len()) })
+	sorting.Stable(columns, func(x, y Column) int { return cmp.Compare(y.Values.Len(), x.Values.Len()) })
 	return columns[:min(n, len(columns))]
 }
 
@@ -167,7 +168,7 @@ func (w *Windows) Keys(table *record.Table, side int) func(dst []candidates.Key,
 		first := len(dst)
 		dst = w.join(dst, of, 0, joint{least: math.Inf(1)})
 		if own := dst[first:]; len(own) > most {
-			slices.SortFunc(own, func(x, y candidates.Key) int { return cmp.Compare(x.Hash, y.Hash) })
+			sorting.Func(own, func(x, y candidates.Key) int { return cmp.Compare(x.Hash, y.Hash) })
 			dst = dst[:first+most]
 		}
 		return dst
