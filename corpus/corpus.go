@@ -133,9 +133,11 @@ type Encoding = bom.Encoding
 // NoID as Options.IDField means that records have no id of their own.
 const NoID = "-"
 
+// DefaultIDField is Options.IDField where nothing is said: then records need not have it.
+const DefaultIDField = "id"
+
 const (
 	defaultTextField = "text"
-	defaultIDField   = "id"
 	defaultMaxRecord = 64 << 20
 )
 
@@ -207,7 +209,7 @@ func (o Options) withDefaults() Options {
 		o.TextField = defaultTextField
 	}
 	if o.IDField == "" {
-		o.IDField = defaultIDField
+		o.IDField = DefaultIDField
 	}
 	if o.MaxRecord == 0 {
 		o.MaxRecord = defaultMaxRecord

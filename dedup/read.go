@@ -112,8 +112,17 @@ func report(ctx context.Context, j *job, in *inputs, docs *documents, repeated *
 	fields, err := docs.count(j.account)
 	if err == nil {
 		fields.tell(j.account)
+		tellIDs(j.account, t)
 	}
 	return err
+}
+
+// tellIDs reports that the field of the ids, which is not the usual one, is in no document.
+func tellIDs(a *account, t *doctable.Table) {
+	field := a.settings.Corpus.IDField
+	if field != "" && field != corpus.DefaultIDField && field != corpus.NoID && t.Docs > 0 && !t.HasIDs() {
+		a.settings.OnNotice(setting.Textf("no document has a field %q for its id (%s): they are named by file and line", field, setting.IDField))
+	}
 }
 
 // reporter merges the problems of records and the repeated ids, both of which come in order, and

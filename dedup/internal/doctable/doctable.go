@@ -97,6 +97,9 @@ type Table struct {
 	ByPlace bitset.Set[uint32]
 }
 
+// HasIDs tells whether some document has an id of its own.
+func (t *Table) HasIDs() bool { return t.hasIDs }
+
 // Counts tells whether a document is neither skipped nor known: only then can it be similar to
 // others, or kept.
 func (t *Table) Counts(doc uint32) bool {
