@@ -128,6 +128,11 @@ func TestTheHeaderTellsWhatSeparatesColumns(t *testing.T) {
 		{"a name with a bar, and records of one cell that come later", "te|xt\n\n\na\nb|c\n", "te|xt", ""},
 		{"two kinds", "id;te|xt\n1;a|\n", "id;te|xt", ""},
 		{"one column", "text\na;b\n", "text", "a;b"},
+		{"a line of a spreadsheet that says it", "sep=;\r\nid;text\r\n1;a\r\n", "id text", "a"},
+		{"that line in quotes, behind a mark", "\ufeff\"SEP=|\"\n\nid|te,xt|text\n1|2|a", "id te,xt text", "a"},
+		{"that line for a character that no other table has", "sep=^\nid^text\n1^a;b\n", "id text", "a;b"},
+		{"a name like that line", "sep=a,text\n1,a\n", "sep=a text", "a"},
+		{"such a line once", "sep=,\nsep=;\na;b\n", "sep=;", ""},
 		{"a first record over the limit", "id;text\n" + strings.Repeat("a", 600) + "\n1;a\n", "id text", "a"},
 	} {
 		for _, c := range []Compression{Plain, Zstd} {

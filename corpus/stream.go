@@ -171,6 +171,7 @@ func (c *cutter) headerLength(buf []byte) int {
 
 // tableStart is headerLength for a file whose characters take a byte and more, from pos on, behind the mark.
 func (c *cutter) tableStart(buf []byte, pos int, limit int64) int {
+	said := false // what separates the columns
 	for pos < len(buf) {
 		n := bytes.IndexByte(buf[pos:], '\n') + 1
 		if n == 0 && c.eof {
@@ -183,10 +184,16 @@ func (c *cutter) tableStart(buf []byte, pos int, limit int64) int {
 			pos += n
 			continue
 		}
+		if by, ok := delimited.Said(buf[pos : pos+n]); ok && c.f.kind.quoted && !said {
+			c.f.comma, said, pos = by, true, pos+n
+			continue
+		}
 		if c.f.kind.quoted {
-			var more bool
-			if c.f.comma, more = delimited.Delimiter(buf[pos:], limit-int64(pos), c.eof); more {
-				return 0
+			if !said {
+				var more bool
+				if c.f.comma, more = delimited.Delimiter(buf[pos:], limit-int64(pos), c.eof); more {
+					return 0
+				}
 			}
 			n, _ = delimited.CSVRecord(buf[pos:], c.f.comma, limit, c.eof)
 			if n == 0 {

@@ -99,13 +99,16 @@ func (s *source) look(ctx context.Context, r *Result) (*columns.Sample, error) {
 func (r *Report) checkColumns(left, right *source) error {
 	var reasons []string
 	for _, u := range r.LeftOut {
-		reasons = append(reasons, u.Name+" "+u.Reason)
+		reasons = append(reasons, fault.Shown(u.Name)+" "+u.Reason)
 	}
 	switch {
 	case len(r.Columns) > 0:
 	case len(reasons) > 0:
-		return setting.Errorf("no column of %s and %s tells records apart: %s; say which to compare (%s)",
-			fault.Shown(left.name), fault.Shown(right.name), strings.Join(reasons, ", "), setting.Field)
+		tables := fault.Shown(left.name)
+		if right.name != left.name {
+			tables += " and " + fault.Shown(right.name)
+		}
+		return setting.Errorf("no column of %s tells records apart: %s; say which to compare (%s)", tables, strings.Join(reasons, ", "), setting.Field)
 	default:
 		separators := ""
 		if len(left.columns) == 1 || len(right.columns) == 1 {

@@ -21,6 +21,10 @@ func (s *source) note(ctx context.Context, sample [][][]byte, r *Result) error {
 	if err != nil {
 		return err
 	}
+	if at := slices.Index(repeated, ""); at >= 0 {
+		repeated = slices.Delete(repeated, at, at+1)
+		r.Notes = append(r.Notes, fmt.Sprintf("the first line of %s has no name for several columns, of which only the first is used: it must be the header, without a title above it", fault.Shown(s.name)))
+	}
 	if len(repeated) > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("%s has columns of one name, %s: only the first of each is used; name them apart to compare the others", fault.Shown(s.name), fault.List(repeated)))
 	}
@@ -31,8 +35,11 @@ func (s *source) note(ctx context.Context, sample [][][]byte, r *Result) error {
 		}
 	}
 	if foreign > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("%s is not UTF-8 in %d of the first %d records: words end at such bytes; convert it first, as by iconv -f LATIN1 -t UTF-8",
-			fault.Shown(s.name), foreign, len(sample)))
+		remedy := "; convert it first, as by iconv -f LATIN1 -t UTF-8"
+		if s.files[0].Format == corpus.Parquet {
+			remedy = "" // of such a file a column may hold bytes
+		}
+		r.Notes = append(r.Notes, fmt.Sprintf("%s is not UTF-8 in %d of the first %d records: words end at such bytes%s", fault.Shown(s.name), foreign, len(sample), remedy))
 	}
 	return nil
 }

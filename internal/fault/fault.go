@@ -82,8 +82,11 @@ func (u *Unread) Is(target error) bool {
 
 // Shown returns a name from the data (of a file, a column, a field) in a form that is fit for a
 // message: quoted, as Go does it, if it has line ends, control characters, invisible characters or
-// those that change the direction of writing, or bytes that are not UTF-8.
+// those that change the direction of writing, or bytes that are not UTF-8, if it is empty, or begins or ends with a space.
 func Shown(name string) string {
+	if strings.TrimSpace(name) != name || name == "" {
+		return strconv.Quote(name)
+	}
 	for _, r := range name {
 		if !unicode.IsPrint(r) || r == utf8.RuneError {
 			return strconv.Quote(name)

@@ -204,9 +204,31 @@ func Delimiter(s []byte, limit int64, eof bool) (by byte, more bool) {
 // firstRecord is the most bytes that Delimiter reads.
 const firstRecord = 1 << 20
 
-// headerLine returns a header without the byte order mark and blank lines before it.
-func headerLine(raw []byte) []byte {
-	return bytes.TrimLeft(bytes.TrimPrefix(raw, lines.ByteOrderMark), "\r\n")
+// Said returns the character that the first line of a table of CSV says to separate its columns, as spreadsheets write it:
+// sep=; in quotes or without.
+func Said(line []byte) (by byte, ok bool) {
+	s := lines.WithoutEnd(line)
+	if len(s) == len(`"sep=;"`) && s[0] == '"' && s[len(s)-1] == '"' {
+		s = s[1 : len(s)-1]
+	}
+	if len(s) != len("sep=;") || !bytes.EqualFold(s[:4], []byte("sep=")) {
+		return 0, false
+	}
+	by = s[4]
+	letter := by|0x20 >= 'a' && by|0x20 <= 'z' || by >= '0' && by <= '9'
+	return by, by < 0x80 && !letter && by != '"'
+}
+
+// headerLine returns a header without the byte order mark and blank lines before it, and of CSV, which has a comma, without
+// the line that says what separates the columns.
+func headerLine(raw []byte, comma byte) []byte {
+	s := bytes.TrimLeft(bytes.TrimPrefix(raw, lines.ByteOrderMark), "\r\n")
+	if end := bytes.IndexByte(s, '\n') + 1; comma != 0 && end > 0 {
+		if _, ok := Said(s[:end]); ok {
+			return bytes.TrimLeft(s[end:], "\r\n")
+		}
+	}
+	return s
 }
 
 // Columns are the header of a table and the places of the wanted columns; -1 = absent.
@@ -222,7 +244,7 @@ type Columns struct {
 // wanted.
 func Header(raw []byte, comma byte, text *string, id string, fields []string) (*Columns, error) {
 	c := &Columns{comma: comma}
-	line := headerLine(raw)
+	line := headerLine(raw, comma)
 	var cells []cell
 	if comma == 0 {
 		cells = splitTSV(nil, line)

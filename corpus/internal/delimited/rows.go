@@ -13,12 +13,19 @@ import (
 func All(s []byte, tabs bool) (rows [][]string, line int, err error) {
 	const unlimited = 1 << 62
 	var comma byte
+	line = 1
 	if !tabs {
-		comma, _ = Delimiter(headerLine(s), unlimited, true)
+		rest := headerLine(s, Comma)
+		line += bytes.Count(s[:len(s)-len(rest)], lines.End)
+		var said bool
+		if comma, said = Said(s[:bytes.IndexByte(s, '\n')+1]); !said {
+			comma, _ = Delimiter(rest, unlimited, true)
+		}
+		s = rest
 	}
 	var cells []cell
 	var unquoted []byte
-	for line = 1; len(s) > 0; {
+	for len(s) > 0 {
 		n, state, ok := bytes.IndexByte(s, '\n')+1, OK, true
 		if comma != 0 {
 			n, state = CSVRecord(s, comma, unlimited, true)
@@ -43,7 +50,7 @@ func All(s []byte, tabs bool) (rows [][]string, line int, err error) {
 			unquoted = unquoted[:0]
 			row[i] = string(c.value(record, &unquoted))
 		}
-		rows, line, s = append(rows, row), line+bytes.Count(record, []byte("\n")), s[n:]
+		rows, line, s = append(rows, row), line+bytes.Count(record, lines.End), s[n:]
 	}
 	return rows, 0, nil
 }

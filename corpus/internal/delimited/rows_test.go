@@ -60,6 +60,9 @@ func TestAllRowsOfOtherSeparators(t *testing.T) {
 		{"a\tb\n\"1\t2\n", true, [][]string{{"a", "b"}, {`"1`, "2"}}, 0},
 		{"a,b\n\n\"1\n2\",3\n\"4,5\n", false, nil, 5},
 		{"", false, nil, 0},
+		{"sep=;\r\n1,5;2\r\n", false, [][]string{{"1,5", "2"}}, 0},
+		{"sep=;\n1;2\n\"3;4\n", false, nil, 3},
+		{"sep=;\n1;2\n", true, [][]string{{"sep=;"}, {"1;2"}}, 0},
 		{"a,b", true, [][]string{{"a,b"}}, 0},
 	} {
 		rows, line, err := All([]byte(c.text), c.tabs)
