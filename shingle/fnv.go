@@ -85,7 +85,6 @@ func newUnitHasher(h Hash, n int, fold bool) unitHasher {
 //
 // English ASCII runs at 1330 MB/s with 32 bits and 1100 with 64, where hashing word by
 // word in registers reaches 540 (BenchmarkHashes of internal/hotpath).
-// word in registers reaches 540 (BenchmarkHashes of internal/hotpath).
 
 // pipe is the unitHasher of a width.
 type pipe[T uint32 | uint64] struct {

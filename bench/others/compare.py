@@ -2,7 +2,7 @@
 
     compare.py --dir DIR --runs N [--prefix N] [--fast] [--only KEY…] CORPUS.jsonl TRUTH.csv
 
-DIR holds what run.sh made: bin/ with alike, ekzhu and judge, venv/ with a Python
+DIR holds what run.sh made: bin/ with alike, ekzhu and score, venv/ with a Python
 for every library. Programs run in turn, round after round, so that a busy spell of
 the machine meets all alike; figures are medians of the rounds. What took longer
 than a minute runs once.
@@ -33,7 +33,7 @@ PR_SET_CHILD_SUBREAPER = 36
 class Program:
     key: str  # of --only
     name: str
-    kind: str  # what it answers with: pairs, removed, flags (see judge), or nothing
+    kind: str  # what it answers with: pairs, removed, flags (see bench/score), or nothing
     verifies: str
     command: str
     collect: str = ""  # lists the answer, not timed
@@ -210,7 +210,7 @@ def main():
               "shards": f"{root}/shards", "out": f"{root}/scratch/result.csv", "log": f"{root}/log",
               "corpus": corpus, "t": options.threshold}
     env = dict(os.environ, WORK=places["work"], HF_HOME=f"{root}/scratch/hf", HF_HUB_OFFLINE="1", PYTHONDONTWRITEBYTECODE="1")
-    judge = [f"{root}/bin/judge", "-corpus", corpus, "-truth", truth, "-threshold", options.threshold]
+    judge = [f"{root}/bin/score", "-json", "-corpus", corpus, "-truth", truth, "-threshold", options.threshold]
     programs = [p for p in PROGRAMS if not (options.fast and p.slow) and p.key in (options.only or [p.key])
                 and (p.key != "gaoya" or os.path.exists(f"{root}/bin/gaoya-pairs"))
                 and (p.key == "python" or f"{{venv}}/{p.key}" not in p.command or os.path.exists(f"{root}/venv/{p.key}/ready"))]

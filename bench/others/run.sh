@@ -24,7 +24,7 @@ fi
 source "$(dirname "$0")/lib.sh"
 programs=${ALIKE_OTHERS_PROGRAMS:-alike ekzhu gaoya fastsketch daft python rensa datasketch text-dedup datatrove}
 mkdir -p "$dir/bin"
-go build -o "$dir/bin/" ./cmd/alike ./bench/corpusgen ./bench/others/judge
+go build -o "$dir/bin/" ./cmd/alike ./bench/corpusgen ./bench/score
 (cd bench/others/ekzhu && go build -o "$dir/bin/ekzhu" .)
 
 # gaoya is a Rust library. It is compiled for this processor, to use all its instructions.

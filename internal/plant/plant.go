@@ -1,39 +1,29 @@
-// Package plant makes test corpora in which the near-duplicates are known: it turns base texts into
-// originals, plants edited copies among them and reports the true similarity of every planted pair.
-// This measures a program that finds near-duplicates: its recall is the share of the truth pairs at
-// or above the threshold that it reports.
-// Use it to measure and to test at any size. Do not use it to judge a tokeniser
-// Use it to measure and to test at any size. Do not use it to judge a tokeniser or a threshold for
-// real texts: real near-duplicates differ in other ways than artificial ones, and a recombined
-// original is nonsense.
+// Package plant makes test corpora in which the near-duplicates are known: it turns base texts into originals, plants
+// edited copies among them and reports the true similarity of every planted pair. This measures a program that finds
+// near-duplicates: its recall is the share of the truth pairs at or above the threshold that it reports. Do not use it to
+// judge a tokeniser or a threshold for real texts: real near-duplicates differ in other ways than artificial ones, and a
+// recombined original is nonsense.
+//
 // # How it works
 //
-// Every document is a pure function of the seed and its number, so nothing but
-// Every document is a pure function of the seed and its number, so only the base texts are held in
-// memory: memory does not grow with the corpus, and goroutines make different documents at once
-// without coordination.
-//   - Documents are planned in groups of 64. The last ones of a group are copies
-//   - Documents are planned in groups of 64. The last ones of a group are copies
-//     of earlier ones of the same group: of an original, or (Chains) of a copy.
-//     All documents that derive from one original are a family.
-//   - A keyed permutation scatters the documents of all groups over the whole
-//     corpus, so a copy may be anywhere, even before its original.
-//   - The truth lists every pair of every family with the Jaccard similarity of
-//     their feature sets under the default text pipeline. Edits may make it low;
-//     the user's threshold decides which pairs ought to be found.
+// Every document is a pure function of the seed and its number, so only the base texts are held in memory: memory does not
+// grow with the corpus, and goroutines make different documents at once without coordination.
+//   - Documents are planned in groups of 64. The last ones of a group are copies of earlier ones of the same group: of an
+//     original, or (Chains) of a copy. All documents that derive from one original are a family.
+//   - A keyed permutation scatters the documents of all groups over the whole corpus, so a copy may be anywhere, even
+//     before its original.
+//   - The truth lists every pair of every family with the Jaccard similarity of their feature sets under the default text
+//     pipeline. Edits may make it low; the user's threshold decides which pairs ought to be found.
 //
 // # Originals that are no copies of each other
 //
-// 100 MB of base texts must give 1 GB of originals, so originals are recombined:
-// 100 MB of base texts must give 1 GB of originals, so originals are recombined: each is a sequence
-// of pieces drawn at random from all sentences of one base, no piece longer than a twelfth of the
-// document (or four words, fewer than a shingle, in short documents). Two originals that share one
-// piece have a Jaccard similarity below 1/23; to reach 0.2 they would have to share four pieces or
-// more. With p pieces a document and S sentences in the base, two documents share about p²/S
-// pieces, so for p = 30, S = 500 000 four shared pieces have a probability near 10⁻¹²: among the
-// 10¹⁰ pairs of a gigabyte none is expected. A test measures it on a small base, where it happens
-// more often. With Options.Cut originals are the base texts themselves, cut at sentence borders,
-// with whatever near-duplicates they contain by nature.
+// 100 MB of base texts must give 1 GB of originals, so originals are recombined: each is a sequence of pieces drawn at
+// random from all sentences of one base, no piece longer than a twelfth of the document (or four words, fewer than a
+// shingle, in short documents). Two originals that share one piece have a Jaccard similarity below 1/23; to reach 0.2 they
+// would have to share four pieces or more. With p pieces a document and S sentences in the base, two documents share about
+// p²/S pieces, so for p = 30, S = 500 000 four shared pieces have a probability near 10⁻¹²: among the 10¹⁰ pairs of a
+// gigabyte none is expected. A test measures it on a small base, where it happens more often. With Options.Cut originals
+// are the base texts themselves, cut at sentence borders, with whatever near-duplicates they contain by nature.
 package plant
 
 import (
