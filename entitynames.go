@@ -244,7 +244,7 @@ func (n *naming) whyApart(a, b string) string {
 		}
 		return names + " are alike, and the records with them are not"
 	}
-	for _, pair := range slices.SortedFunc(maps.Keys(n.verdicts), func(x, y [2]string) int { return slices.Compare(x[:], y[:]) }) {
+	for _, pair := range sorting.Sorted(maps.Keys(n.verdicts), func(x, y [2]string) int { return slices.Compare(x[:], y[:]) }) {
 		x, here := n.rows[pair[0]]
 		y, there := n.rows[pair[1]]
 		if !n.verdicts[pair] && here && there && n.Records[x].Entity == a && n.Records[y].Entity == b {

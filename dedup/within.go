@@ -69,7 +69,7 @@ func (w *Within) Add(value []byte, documents, removed, pairs int64) {
 
 // ByRemoved returns the values with the most removed documents first.
 func (w *Within) ByRemoved() []ValueCounts {
-	return slices.SortedFunc(slices.Values(w.Values), func(a, b ValueCounts) int {
+	return sorting.Sorted(slices.Values(w.Values), func(a, b ValueCounts) int {
 		return cmp.Or(cmp.Compare(b.Removed, a.Removed), cmp.Compare(b.Documents, a.Documents), cmp.Compare(a.Value, b.Value))
 	})
 }

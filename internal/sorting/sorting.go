@@ -3,7 +3,11 @@
 // loops take package slices.
 package sorting
 
-import "sort"
+import (
+	"iter"
+	"slices"
+	"sort"
+)
 
 // Func is slices.SortFunc.
 func Func[E any](s []E, compare func(a, b E) int) {
@@ -13,4 +17,11 @@ func Func[E any](s []E, compare func(a, b E) int) {
 // Stable is slices.SortStableFunc.
 func Stable[E any](s []E, compare func(a, b E) int) {
 	sort.SliceStable(s, func(i, j int) bool { return compare(s[i], s[j]) < 0 })
+}
+
+// Sorted is slices.SortedFunc.
+func Sorted[E any](all iter.Seq[E], compare func(a, b E) int) []E {
+	s := slices.Collect(all)
+	Func(s, compare)
+	return s
 }

@@ -23,6 +23,9 @@ func TestTheOrderIsThatOfPackageSlices(t *testing.T) {
 			got, want := slices.Clone(all), slices.Clone(all)
 			sorts[0](got, compare)
 			sorts[1](want, compare)
+			if name == "func" && !slices.Equal(Sorted(slices.Values(all), compare), want) {
+				t.Fatal("Sorted sorts otherwise")
+			}
 			if !slices.Equal(got, want) {
 				t.Fatalf("%s: %v, and slices has %v", name, got, want)
 			}

@@ -192,7 +192,7 @@ func (v *Overview) nameClusters(o Options, examples []example) error {
 		at[uint64(c.First)] = &Suspect{}
 	}
 	labels := extsort.NewLookup(o.Clusters.Labels)
-	nearest := slices.SortedFunc(slices.Values(examples[:min(len(examples), mostNearest)]), func(a, b example) int { return cmp.Compare(a.doc, b.doc) })
+	nearest := sorting.Sorted(slices.Values(examples[:min(len(examples), mostNearest)]), func(a, b example) int { return cmp.Compare(a.doc, b.doc) })
 	for _, x := range nearest {
 		if first, ok := labels.Find(uint64(x.doc)); ok && at[first] == nil {
 			at[first] = &Suspect{}
@@ -242,7 +242,7 @@ func (v *Overview) nameClusters(o Options, examples []example) error {
 
 // name names the examples, and the documents kept in their place.
 func (v *Overview) name(o Options, examples []example) error {
-	ordered := slices.SortedFunc(slices.Values(examples), func(a, b example) int { return cmp.Compare(a.doc, b.doc) })
+	ordered := sorting.Sorted(slices.Values(examples), func(a, b example) int { return cmp.Compare(a.doc, b.doc) })
 	kept := map[uint32]uint32{}
 	removed := extsort.NewLookup(o.Clusters.Removed)
 	for _, x := range ordered {
