@@ -231,23 +231,27 @@ func writeKept(ctx context.Context, j *job, in *inputs, f *found, of *clusters.R
 		total = 0
 	}
 	var beside errgroup.Group
-	if !report.waits { // the end of writing waits for the disk
-		beside.Go(func() error { return report.gather(ctx) })
-	}
+	ended := make(chan struct{}) // the writing
+	beside.Go(func() error {     // while its end waits for the disk
+		select {
+		case <-report.ready:
+		case <-ended:
+			if err != nil || len(w.lost) > 0 {
+				return nil
+			}
+		}
+		return report.gather(ctx)
+	})
 	err = j.account.stage("write", total, func() (items, bytes int64, err error) {
 		n, err := write.All(ctx, o, out)
 		w.lost = n.Lost
 		return n.Items, n.Bytes, err
 	})
+	close(ended)
 	if err = cmp.Or(err, beside.Wait()); err != nil || len(w.lost) > 0 {
 		return err
 	}
-	if report.waits {
-		err = report.gather(ctx)
-	}
-	if err == nil {
-		w.page, err = report.finish()
-	}
+	w.page, err = report.finish()
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"sync/atomic"
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/clusters"
@@ -23,7 +24,8 @@ type pageMaker struct {
 	docs    []uint32           // documents whose texts are shown, or sampled
 	sample  []uint32           // in which repeated passages are looked for
 	decoded bitset.Set[uint32] // those of them whose files are decoded anyway to be copied
-	waits   bool               // there are such
+	left    atomic.Int64       // of those that are not put
+	ready   chan struct{}      // closed when all are put
 	records *reread.Store      // has these, and reads the others in place
 }
 
@@ -44,7 +46,7 @@ func NewPage[T any](kind string, data *T, to func(io.Writer, *T) error) (*Page, 
 // newReport begins the report, if one is wanted.
 func newReport(j *job, in *inputs, f *found, c *clusters.Result) (*pageMaker, error) {
 	if j.Report == nil {
-		return &pageMaker{}, nil
+		return &pageMaker{ready: make(chan struct{})}, nil
 	}
 	t := f.docs.table
 	o := overview.Options{Table: t, Clusters: c}
@@ -79,7 +81,7 @@ func newReport(j *job, in *inputs, f *found, c *clusters.Result) (*pageMaker, er
 	s.Stages, s.Seconds, s.PeakMemoryBytes, s.SpilledBytes = nil, 0, 0, 0
 	store := f.docs.storeOptions(j, f.how)
 	store.Kept = nil // its memory is given back now
-	p := &pageMaker{write: j.Report, raw: f.docs.links != nil, page: page, sample: sample, decoded: bitset.New[uint32](t.Docs), records: reread.New(store)}
+	p := &pageMaker{write: j.Report, raw: f.docs.links != nil, page: page, sample: sample, decoded: bitset.New[uint32](t.Docs), ready: make(chan struct{}), records: reread.New(store)}
 	for _, doc := range docs {
 		switch file := t.FileOf(doc); {
 		case p.records.InPlace(doc):
@@ -87,17 +89,26 @@ func newReport(j *job, in *inputs, f *found, c *clusters.Result) (*pageMaker, er
 			continue // nothing decodes it
 		default:
 			p.decoded.Add(doc)
-			p.waits = true
+			p.left.Add(1)
 		}
 		p.docs = append(p.docs, doc)
+	}
+	if p.left.Load() == 0 {
+		close(p.ready)
 	}
 	return p, nil
 }
 
-// put stores the record of a document in decoded.
-func (p *pageMaker) put(doc uint32, raw []byte) error { return p.records.Put(doc, raw) }
+// put stores the record of a document in decoded, once.
+func (p *pageMaker) put(doc uint32, raw []byte) error {
+	err := p.records.Put(doc, raw)
+	if p.left.Add(-1) == 0 {
+		close(p.ready)
+	}
+	return err
+}
 
-// gather reads the texts, and finds the passages that many have. If some are decoded, all must be written.
+// gather reads the texts, and finds the passages that many have, when the page is ready or all is written.
 func (p *pageMaker) gather(ctx context.Context) error {
 	if p.page == nil {
 		return nil

@@ -28,6 +28,7 @@ type Kept struct {
 	full  bool // nothing more is added
 	disk  vfs.File
 	used  int64 // bytes of disk
+	taken int   // files whose Blocks are not at their end
 }
 
 // keptBlock is a block's bytes and their offset in the decoded file.
@@ -132,6 +133,13 @@ func (k *Kept) Seal() {
 
 // Release gives back all memory and the file. Nothing is kept after it.
 func (k *Kept) Release() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.release()
+}
+
+// release is Release with k.mu held.
+func (k *Kept) release() {
 	if k.files, k.full = nil, true; k.disk != nil {
 		_ = k.disk.Close()
 		_ = k.space.Remove(keptName) // otherwise it goes with its folder
@@ -221,7 +229,17 @@ func (k *Kept) Whole(t *doctable.Table, file int) *Blocks {
 		return nil
 	}
 	last := &blocks[len(blocks)-1]
+	k.taken++
 	return &Blocks{kept: k, left: blocks, size: last.offset + last.length}
+}
+
+// end ends the taking of a file.
+func (k *Kept) end() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.taken--; k.taken == 0 && len(k.files) == 0 {
+		k.release()
+	}
 }
 
 // Blocks are those of a file that was kept, for one goroutine.
@@ -233,9 +251,10 @@ type Blocks struct {
 }
 
 // Next returns the number of the next block, where it begins in the decoded file, and its bytes, which are valid until the
-// next call. It gives back their memory. ok is false at the end.
+// next call. It gives back their memory. ok is false once, at the end; with that of the last file all is given back.
 func (b *Blocks) Next() (seq, offset int64, data []byte, ok bool, err error) {
 	if len(b.left) == 0 {
+		b.kept.end()
 		return 0, 0, nil, false, nil
 	}
 	next := b.left[0]

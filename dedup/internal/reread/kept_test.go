@@ -68,6 +68,7 @@ func TestKeptRecordsAreThoseOfTheFile(t *testing.T) {
 	}{
 		{"all in memory", 0, 1 << 20, "", func(n int) bool { return n == 3000 }},
 		{"all on disk", 0, 0, "", func(n int) bool { return n == 3000 }},
+		{"both, to their end", 0, 200 << 10, "", func(n int) bool { return n == 3000 }},
 		{"both", 0, 200 << 10, "", func(n int) bool { return n == 3000 }},
 		{"some in memory", 200 << 10, 200 << 10, "", func(n int) bool { return n > 0 && n < 3000 }},
 		{"some on disk", 200 << 10, 0, "", func(n int) bool { return n > 0 && n < 3000 }},
@@ -115,7 +116,7 @@ func TestKeptRecordsAreThoseOfTheFile(t *testing.T) {
 		if !c.found(found) {
 			t.Errorf("%s: %d records kept", c.name, found)
 		}
-		again := &Kept{space: space, files: map[int][]keptBlock{3: slices.Clone(kept.files[3])}, disk: kept.disk}
+		again := &Kept{space: space, files: map[int][]keptBlock{3: slices.Clone(kept.files[3])}, disk: kept.disk, taken: 1}
 		if whole := again.Whole(table, 3); (whole != nil) != (found == 3000) {
 			t.Errorf("%s: %d records of 3000 are kept, but whole is %t", c.name, found, whole != nil)
 		} else if whole != nil {
@@ -126,7 +127,7 @@ func TestKeptRecordsAreThoseOfTheFile(t *testing.T) {
 		if again.Has(3, 0, 1) || again.Whole(table, 3) != nil {
 			t.Errorf("%s: a file is taken twice", c.name)
 		}
-		if kept.disk != nil && found > 0 {
+		if kept.disk != nil && found > 0 && c.name != "both, to their end" {
 			if _, err := kept.disk.WriteAt(make([]byte, kept.used), 0); err == nil {
 				refused := 0
 				for _, b := range kept.files[3] {
@@ -140,6 +141,11 @@ func TestKeptRecordsAreThoseOfTheFile(t *testing.T) {
 				if refused == 0 {
 					t.Errorf("%s: damage was not found", c.name)
 				}
+			}
+		}
+		if c.name == "both, to their end" {
+			if taken(t, kept.Whole(table, 3)); len(on.Left()) > 0 {
+				t.Errorf("%s: left open after all is taken: %q", c.name, on.Left())
 			}
 		}
 		kept.Release()
