@@ -59,6 +59,8 @@ type Recipe struct {
 	StripDiacritics bool `json:"strip_diacritics,omitempty"`
 	// Rare says that only rare features count: see shingle.RareWeight.
 	Rare bool `json:"rare,omitempty"`
+	// Rarest says so, of features of up to shingle.RarestMost documents. Rare is false.
+	Rarest bool `json:"rarest,omitempty"`
 }
 
 // Default is the recipe of near-duplicates in crawls.
@@ -72,6 +74,9 @@ func (r Recipe) String() string {
 	}
 	if r.Rare {
 		s += ", rare"
+	}
+	if r.Rarest {
+		s += ", rarest"
 	}
 	if r.ThirdTexts {
 		s += ", third texts"

@@ -123,9 +123,9 @@ func found(t testing.TB, texts []string, article []int, r Recipe) (pairs, right,
 	for i, text := range texts {
 		as[i] = []byte(text)
 	}
-	sets, err := setsOf(context.Background(), as, cut{r.Tokens, r.N, false, r.StripDiacritics}, 2)
-	if err == nil && r.Rare {
-		err = keepRare(context.Background(), sampleOfTexts(as), cut{r.Tokens, r.N, true, r.StripDiacritics}, sets, 2)
+	sets, err := setsOf(context.Background(), as, cut{tokens: r.Tokens, n: r.N, strip: r.StripDiacritics}, 2)
+	if err == nil && (r.Rare || r.Rarest) {
+		err = keepRare(context.Background(), sampleOfTexts(as), cut{tokens: r.Tokens, n: r.N, rare: r.Rare, rarest: r.Rarest, strip: r.StripDiacritics}, sets, 2)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -83,6 +83,9 @@ func (w *witness) templates(ctx context.Context, s *Sample, pairs []pair, thread
 		}
 	}
 	t := newThirds(w, pairs, likely)
+	if likely, err = w.slots(ctx, t, likely, threads); err != nil {
+		return 0, err
+	}
 	if len(likely) > 2*firstLook {
 		first := slices.Clone(likely)
 		slices.SortFunc(first, func(x, y int) int { return cmp.Compare(s.drawn(pairs[x]), s.drawn(pairs[y])) })
@@ -117,7 +120,7 @@ type thirds struct {
 }
 
 func newThirds(w *witness, pairs []pair, likely []int) *thirds {
-	t := &thirds{pairs, thirdsMost, w.strip, slices.Clone(w.runs), make([][]uint32, len(w.runs))}
+	t := &thirds{pairs: pairs, most: thirdsMost, strip: w.strip, runs: slices.Clone(w.runs), related: make([][]uint32, len(w.runs))}
 	for _, i := range likely {
 		p := pairs[i]
 		t.related[p.a], t.related[p.b] = append(t.related[p.a], p.b), append(t.related[p.b], p.a)
@@ -186,6 +189,20 @@ const inAll = 7
 
 // compare counts the gaps of the first two: where the third differs from both, it says nothing of them.
 func (t *triple) compare(runs [3][]run) (g gaps) {
+	t.read(runs)
+	for i := range 2 {
+		t.gaps(i, func(_, _ uint32, alone int, bridged bool) {
+			size := 1 + alone*gapLong/t.size[i]
+			if g.all += size; bridged {
+				g.bridged += size
+			}
+		})
+	}
+	return g
+}
+
+// read reads three texts.
+func (t *triple) read(runs [3][]run) {
 	for i, of := range runs {
 		end := 0
 		for _, r := range of {
@@ -204,10 +221,6 @@ func (t *triple) compare(runs [3][]run) (g gaps) {
 			}
 		}
 	}
-	for i := range 2 {
-		t.add(i, &g)
-	}
-	return g
 }
 
 // meet finds out which texts have each run.
@@ -238,8 +251,9 @@ func (t *triple) meet(runs [3][]run) {
 	}
 }
 
-// add counts the gaps of one text.
-func (t *triple) add(i int, g *gaps) {
+// gaps calls visit for the gaps of one text: behind which place and before which one each is, how many runs that text has
+// alone there, and whether it is bridged.
+func (t *triple) gaps(i int, visit func(from, to uint32, alone int, bridged bool)) {
 	own, next := uint8(1)<<i, t.apart[(i+1)%3]
 	begun, alone, elsewhere := false, 0, 0
 	var from, fromNext uint32
@@ -257,11 +271,7 @@ func (t *triple) add(i int, g *gaps) {
 				continue
 			}
 			if elsewhere = 0; begun && alone > 0 && inOrder {
-				size := 1 + alone*gapLong/t.size[i]
-				g.all += size
-				if places.HitShare*(next[toNext]-next[fromNext+1]) >= toNext-fromNext {
-					g.bridged += size
-				}
+				visit(from, to, alone, places.HitShare*(next[toNext]-next[fromNext+1]) >= toNext-fromNext)
 			}
 			from, fromNext, begun, alone = to, toNext, true, 0
 		}

@@ -19,11 +19,32 @@ const (
 	takenMost     = 1 << 20 // pairs of the default that are looked at
 )
 
-var rareCuts = []cut{{text.Chars, 5, true, false}, {text.Chars, 8, true, false}, {text.Words, 2, true, false}, {text.Words, 5, true, false}}
+var rareCuts = []cut{{tokens: text.Chars, n: 5}, {tokens: text.Chars, n: 8}, {tokens: text.Words, n: 2}, {tokens: text.Words, n: 5}}
+
+// Of templates of a few texts each not much of the whole is common. Where many pairs share one, recipes are looked at that count
+// what shingle.RarestMost texts have, if the sample is the whole, and few texts are there twice: how many more of a corpus
+// have a feature than of a sample nobody can say.
+const (
+	apartShare   = 50 // pairs of one template are one in so many of those that look like copies, at least
+	distinctMost = 0.9
+)
+
+// manyApart tells whether many pairs share a template of a few texts.
+func (w *witness) manyApart() bool {
+	return w.apart >= copiesLeast && w.apart*apartShare >= w.likely
+}
+
+// whole tells whether a sample has all texts, of which few are there twice.
+func (s *Sample) whole() bool {
+	return s.kept == 1 && s.scanned == 1 && s.Distinct >= distinctMost*s.Whole
+}
 
 // keepRare leaves the rare features in the sets of a sample, of all features of a cut.
 func keepRare(ctx context.Context, s *Sample, c cut, sets [][]uint64, threads int) (err error) {
 	fair, most := s.counted()
+	if c.rarest {
+		fair, most = nil, shingle.RarestMost
+	}
 	counted := sets[:len(s.Documents)]
 	if fair != nil {
 		if counted, err = setsOf(ctx, fair, c, threads); err != nil {

@@ -77,14 +77,18 @@ func TestRareFeaturesAreThoseOfFewDocuments(t *testing.T) {
 				}
 			}
 		}
+		c, most := cut{rarest: rapid.Bool().Draw(t, "rarest")}, shingle.RareMost(uint64(documents))
+		if c.rarest {
+			most = shingle.RarestMost
+		}
 		var want [][]uint64
 		for _, set := range sets {
 			want = append(want, slices.DeleteFunc(slices.Clone(set), func(f uint64) bool {
-				return shingle.RareWeight(f, df[f], shingle.RareMost(uint64(documents))) == 0
+				return shingle.RareWeight(f, df[f], most) == 0
 			}))
 		}
 		s := &Sample{Documents: make([]Document, documents), kept: 1}
-		if err := keepRare(t.Context(), s, cut{}, sets, 2); err != nil {
+		if err := keepRare(t.Context(), s, c, sets, 2); err != nil {
 			t.Fatal(err)
 		}
 		for i := range sets {

@@ -18,7 +18,8 @@ import (
 type cut struct {
 	tokens text.Tokens
 	n      int
-	rare   bool // only rare features count
+	rare   bool // only rare features count,
+	rarest bool // or those of a few texts
 	strip  bool // é is e
 }
 
@@ -47,8 +48,8 @@ type view struct {
 // weights of pairs.
 func views(ctx context.Context, s *Sample, w *witness, pairs, given []pair, unrelated [][2]uint32, o Options) (all []view, third asked, err error) {
 	var sets [][]uint64
-	for _, c := range w.cuts(o) {
-		if c.rare {
+	for _, c := range w.cuts(s, o) {
+		if c.rare || c.rarest {
 			err = keepRare(ctx, s, c, sets, o.Threads) // of the cut before
 		} else {
 			sets, err = setsOf(ctx, w.texts, c, o.Threads)
@@ -64,7 +65,7 @@ func views(ctx context.Context, s *Sample, w *witness, pairs, given []pair, unre
 		if err != nil {
 			return nil, nil, err
 		}
-		if c.tokens == witnessCut.tokens && c.n == witnessCut.n && !c.rare {
+		if c.tokens == witnessCut.tokens && c.n == witnessCut.n && !c.rare && !c.rarest {
 			s.weigh(pairs, common, sets)
 			if o.Brief && len(given) == 0 && !weightsOf(pairs).tell() {
 				return nil, nil, nil
@@ -81,11 +82,11 @@ func views(ctx context.Context, s *Sample, w *witness, pairs, given []pair, unre
 			features += len(set)
 		}
 		for _, m := range measures {
-			if o.Banded && m != measure.Jaccard || m.ByParts() && (c.tokens == text.Words && c.n == 1 || c.rare) { // most words of a short text stand in any long one
+			if o.Banded && m != measure.Jaccard || m.ByParts() && (c.tokens == text.Words && c.n == 1 || c.rare || c.rarest) { // most words of a short text stand in any long one
 				continue
 			}
 			all = append(all, view{
-				Recipe: Recipe{Tokens: c.tokens, N: c.n, Measure: m, StripDiacritics: c.strip, Rare: c.rare},
+				Recipe: Recipe{Tokens: c.tokens, N: c.n, Measure: m, StripDiacritics: c.strip, Rare: c.rare, Rarest: c.rarest},
 				pairs:  similarities(m, sets, pairs, common), given: similarities(m, sets, given, ofGiven),
 				chance:   newChance(own, unrelated, m, s.Distinct),
 				features: float64(features) * s.Distinct / float64(max(len(own), 1)), distinct: s.Distinct,
@@ -95,13 +96,23 @@ func views(ctx context.Context, s *Sample, w *witness, pairs, given []pair, unre
 	return all, third, nil
 }
 
-// cuts returns the cuts that are looked at.
-func (w *witness) cuts(o Options) (all []cut) {
+// cuts returns the cuts that are looked at. One of rare features comes behind that of all.
+func (w *witness) cuts(s *Sample, o Options) (all []cut) {
 	for _, c := range cuts {
 		c.strip = w.strip
 		all = append(all, c)
-		if c.rare = true; w.mostlyTemplates() && !o.Banded && slices.Contains(rareCuts, cut{c.tokens, c.n, true, false}) {
-			all = append(all, c)
+		if o.Banded || !slices.ContainsFunc(rareCuts, func(r cut) bool { return r.tokens == c.tokens && r.n == c.n }) {
+			continue
+		}
+		if w.mostlyTemplates() {
+			rare := c
+			rare.rare = true
+			all = append(all, rare)
+		}
+		if w.manyApart() && s.whole() {
+			rarest := c
+			rarest.rarest = true
+			all = append(all, rarest)
 		}
 	}
 	if w.strip {

@@ -29,6 +29,8 @@ type witness struct {
 	blocks [][]int // by document: how many rare runs each block has
 	quoted [][]run // by document, likewise: those of quotations, which stand in no block; they make pairs, and no cover
 
+	likely int     // pairs that look like copies,
+	apart  int     // and of these that share a template only, by its slots
 	common float64 // share of the runs that are common, on average over documents
 }
 

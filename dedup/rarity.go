@@ -19,6 +19,8 @@ type Rarity struct {
 	// Rare makes rare shingles count alike, and common ones next to nothing: see shingle.RareWeight. So counts what pages
 	// of one of many templates have of their own, and sets are no larger than without weights.
 	Rare bool
+	// Most is how many documents have a rare shingle at most, such as shingle.RarestMost. 0: by shingle.RareMost.
+	Most uint64
 	// Sketch estimates the numbers of documents, by a plain count-min sketch of these options. nil: they are exact.
 	// Then the shingles of several documents must fit in a quarter of Config.Memory.
 	Sketch *countmin.Options
@@ -27,6 +29,8 @@ type Rarity struct {
 // String returns the name in lines.
 func (r Rarity) String() string {
 	switch {
+	case r.Rare && r.Most > 0:
+		return fmt.Sprintf("rare:%d", r.Most)
 	case r.Rare:
 		return "rare"
 	case r.Sketch == nil:
@@ -46,6 +50,8 @@ func (c *settings) validateRarity() error {
 		return setting.Errorf("%s weighs by what one run reads, and an index grows by many: leave one of them out", setting.IDF)
 	case c.Measure.IsCount():
 		return setting.Errorf("%s %s counts shingles, and %s weighs them: leave one of them out", setting.Measure, c.Measure, setting.IDF)
+	case c.Rarity.Most > 0 && !c.Rarity.Rare:
+		return errors.New("only where rare shingles count alike may so many documents have one: ask for these, too")
 	case c.Rarity.Sketch == nil:
 		return nil
 	case c.Rarity.Rare:
@@ -67,7 +73,7 @@ func weigh(ctx context.Context, j *job, in *inputs) (*job, error) {
 		var n read.Counts
 		rarity, n, err = read.Count(ctx, read.CountOptions{
 			Recipe: j.recipe, Corpus: j.Corpus, Sources: in.sources, Layouts: &feed.Layouts{}, Space: j.space,
-			Rare: j.Rarity.Rare, Sketch: j.Rarity.Sketch, Progress: j.Progress,
+			Rare: j.Rarity.Rare, Most: j.Rarity.Most, Sketch: j.Rarity.Sketch, Progress: j.Progress,
 		})
 		return n.Documents, n.Bytes, err
 	})

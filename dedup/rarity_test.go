@@ -1,6 +1,7 @@
 package dedup
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -35,7 +36,7 @@ func templated(seed uint64, n int) (docs []testDoc) {
 }
 
 // weighedPairs returns the lines of all pairs by the weighted Jaccard similarity, one pair after the other.
-func weighedPairs(t *testing.T, docs []testDoc, threshold float64, rare bool) (lines []string) {
+func weighedPairs(t *testing.T, docs []testDoc, threshold float64, by Rarity) (lines []string) {
 	s, err := shingle.New(shingle.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -52,8 +53,8 @@ func weighedPairs(t *testing.T, docs []testDoc, threshold float64, rare bool) (l
 	}
 	n := float64(len(docs))
 	weight := func(f uint64) uint64 {
-		if rare {
-			return uint64(shingle.RareWeight(f, uint64(df[f]), shingle.RareMost(uint64(len(docs)))))
+		if by.Rare {
+			return uint64(shingle.RareWeight(f, uint64(df[f]), cmp.Or(by.Most, shingle.RareMost(uint64(len(docs))))))
 		}
 		return uint64(max(1, math.Round(16*math.Log(n/float64(df[f]))/math.Log(n))))
 	}
@@ -83,29 +84,29 @@ func weighedPairs(t *testing.T, docs []testDoc, threshold float64, rare bool) (l
 
 func TestPairsByRarityAreThoseOfBruteForce(t *testing.T) {
 	for _, threshold := range []float64{0.3, 0.8} {
-		for _, rare := range []bool{false, true} {
-			testPairsByRarity(t, threshold, rare)
+		for _, by := range []Rarity{{}, {Rare: true}, {Rare: true, Most: 3}} {
+			testPairsByRarity(t, threshold, by)
 		}
 	}
 }
 
-func testPairsByRarity(t *testing.T, threshold float64, rare bool) {
+func testPairsByRarity(t *testing.T, threshold float64, by Rarity) {
 	docs := templated(uint64(threshold*10), 150)
 	path := filepath.Join(t.TempDir(), "docs.jsonl")
 	writeJSONL(t, path, docs)
-	want := weighedPairs(t, docs, threshold, rare)
+	want := weighedPairs(t, docs, threshold, by)
 	for name, c := range map[string]Config{
 		"in memory": {Threads: 3},
 		"on disk":   {Threads: 2, limits: limits{memory: 1 << 20}},
 		"in blocks": {Threads: 1, limits: limits{text: 64}},
 	} {
-		c.Inputs, c.Signatures = []string{path}, OfShingles{Rarity: &Rarity{Rare: rare}}
+		c.Inputs, c.Signatures = []string{path}, OfShingles{Rarity: &by}
 		c.Decide = Similarity{Threshold: threshold, Candidates: Exact{}}
 		if got, _ := pairLines(t, c); !slices.Equal(got, want) {
-			t.Errorf("threshold %v, rare %v, %s: %d pairs, want %d", threshold, rare, name, len(got), len(want))
+			t.Errorf("threshold %v, %v, %s: %d pairs, want %d", threshold, by, name, len(got), len(want))
 		}
 	}
-	c := Config{Inputs: []string{path}, Signatures: OfShingles{Rarity: &Rarity{Rare: rare}}, Decide: Similarity{Threshold: threshold, Candidates: LSH{}}}
+	c := Config{Inputs: []string{path}, Signatures: OfShingles{Rarity: &by}, Decide: Similarity{Threshold: threshold, Candidates: LSH{}}}
 	banded, _ := pairLines(t, c)
 	for _, line := range banded {
 		if !slices.Contains(want, line) {

@@ -79,6 +79,9 @@ const (
 // RareMost returns how many documents, of a number of them, have a rare feature at most.
 func RareMost(documents uint64) uint64 { return max(rareLeast, documents/rareShare) }
 
+// RarestMost is how many documents have a rare feature at most where templates are those of few documents each.
+const RarestMost = 8
+
 // RareWeight returns the weight of a feature of df documents where only rare ones count, of up to so many: they weigh 1,
 // and common ones nothing, but for one in commonKept, by its hash: a text in which nothing is rare is still like its copies.
 func RareWeight(feature, df, most uint64) uint8 {

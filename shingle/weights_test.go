@@ -70,6 +70,9 @@ func TestCommonFeaturesCountNextToNothing(t *testing.T) {
 			t.Errorf("%d documents: rare up to %d, want %d", documents, most, want)
 		}
 	}
+	if RareWeight(1, RarestMost, RarestMost) != 1 {
+		t.Error("what eight documents have is not rarest")
+	}
 	kept := 0
 	for feature := range uint64(32_000) {
 		if RareWeight(feature, 32, 32) != 1 {

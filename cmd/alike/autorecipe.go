@@ -96,8 +96,8 @@ func (f *autoRecipe) apply(cmd *cobra.Command, c *alike.Config, threads int) err
 	shingles.Options.Text.Tokens, shingles.Options.N = a.Chosen.Tokens, a.Chosen.N
 	shingles.Options.Text.StripDiacritics = shingles.Options.Text.StripDiacritics || a.Chosen.StripDiacritics
 	decide.Measure, decide.Threshold, decide.ThirdTexts = a.Chosen.Measure, a.Chosen.Threshold, a.Chosen.ThirdTexts
-	if a.Chosen.Rare {
-		shingles.Rarity = &dedup.Rarity{Rare: true}
+	if idf := idfOf(a.Chosen); idf != "" {
+		shingles.Rarity = rarityOf(idf)
 	}
 	c.Signatures, c.Decide = shingles, decide
 	chosen := flagsOf(a.Chosen)

@@ -65,7 +65,9 @@ over them for each part that fits.
 With --idf exact a shingle counts by its rarity, from 16 in one document to 1 in all: a
 template that all pages have makes none of them alike. --idf sketch estimates the counts.
 With --idf rare shingles of up to 32 documents, or one in a hundred, count alike, and of
-all others one in 32 does: so count pages of many templates by what is their own.
+all others one in 32 does: so count pages of many templates by what is their own. With
+--idf rarest those of up to 8 documents do: for templates of a few texts each, where
+copies are few, too.
 
 ` + thirdTextsHelp + `
 Fingerprints that are compared bit by bit, --scheme simhash or fastsimhash and the

@@ -11,6 +11,7 @@ import (
 	"github.com/alike-dev/alike/countmin"
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/linkage"
+	"github.com/alike-dev/alike/shingle"
 )
 
 // recordFlags turn a command about texts into one about the records of a table.
@@ -35,8 +36,8 @@ func (f *recordFlags) addSettings(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.records, "records", false, "INPUT is a table: its columns decide which records belong together")
 	flags.StringArrayVar(&f.join.fields, "field", nil, "with --records, which it implies: `column` to compare, NAME or NAME:WEIGHT:TOKENS; repeatable (default: all)")
 	f.join.weigh.addIDF(flags)
-	f.join.weigh.idf.allowed = append(f.join.weigh.idf.allowed, idfRare)
-	flags.Lookup("idf").Usage += ", or rare (of texts: what more than 32, and one in a hundred, have counts next to nothing)"
+	f.join.weigh.idf.allowed = append(f.join.weigh.idf.allowed, idfRare, idfRarest)
+	flags.Lookup("idf").Usage += ", rare (of texts: what more than 32, and one in a hundred, have counts next to nothing) or rarest (what more than 8 have)"
 	flags.StringVar(&f.join.config, "config", "", "with --records: read choices from this JSON `file`, in place of the defaults; flags override it")
 }
 
@@ -63,8 +64,20 @@ func sayDefaults(flags *pflag.FlagSet) {
 	sayDefault(flags, "idf", "none; of records exact")
 }
 
-// idfRare makes only rare shingles of texts count.
-const idfRare = "rare"
+// Only rare shingles of texts count.
+const (
+	idfRare   = "rare"
+	idfRarest = "rarest" // those of a few documents
+)
+
+// rarityOf returns what a value of the flag about rare shingles asks for.
+func rarityOf(idf string) *dedup.Rarity {
+	r := &dedup.Rarity{Rare: idf == idfRare || idf == idfRarest}
+	if idf == idfRarest {
+		r.Most = shingle.RarestMost
+	}
+	return r
+}
 
 // weigh sets the weights of shingles by their rarity, if they are asked for.
 func (f *recordFlags) weigh(flags *pflag.FlagSet, c *alike.Config) error {
@@ -80,7 +93,7 @@ func (f *recordFlags) weigh(flags *pflag.FlagSet, c *alike.Config) error {
 	if !ok {
 		return usagef("--idf weighs shingles, and signatures here are made of texts: leave one of them out")
 	}
-	shingles.Rarity = &dedup.Rarity{Rare: w.idf.value == idfRare}
+	shingles.Rarity = rarityOf(w.idf.value)
 	if sketched {
 		shingles.Rarity.Sketch = &countmin.Options{Epsilon: w.epsilon, Delta: w.delta}
 	}

@@ -267,8 +267,8 @@ func printAdvice(w io.Writer, a *advise.Advice) {
 		if r.StripDiacritics {
 			more = ", without diacritics"
 		}
-		if r.Rare {
-			more += ", rare"
+		if idf := idfOf(r.Recipe); idf != "" {
+			more += ", " + idf
 		}
 		if r.ThirdTexts {
 			more += ", third texts"
@@ -283,14 +283,25 @@ func printAdvice(w io.Writer, a *advise.Advice) {
 	fmt.Fprintf(w, "\n%s\n  %s\n", a.Reason, flagsOf(a.Chosen))
 }
 
+// idfOf returns how a recipe weighs shingles; empty: it does not.
+func idfOf(r advise.Recipe) string {
+	switch {
+	case r.Rarest:
+		return idfRarest
+	case r.Rare:
+		return idfRare
+	}
+	return ""
+}
+
 // flagsOf returns a recipe as flags.
 func flagsOf(r advise.Recipe) string {
 	flags := fmt.Sprintf("--tokens %s --ngram %d --measure %s --threshold %g", r.Tokens, r.N, r.Measure, r.Threshold)
 	if r.StripDiacritics {
 		flags += " --strip-diacritics"
 	}
-	if r.Rare {
-		flags += " --idf rare"
+	if idf := idfOf(r); idf != "" {
+		flags += " --idf " + idf
 	}
 	if r.ThirdTexts {
 		flags += " --third-texts"

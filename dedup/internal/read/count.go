@@ -1,6 +1,7 @@
 package read
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -29,6 +30,7 @@ type CountOptions struct {
 	Layouts  *feed.Layouts
 	Space    *scratch.Space
 	Rare     bool              // only rare features count
+	Most     uint64            // documents that have one at most; 0: shingle.RareMost
 	Sketch   *countmin.Options // nil: the counts are exact
 	Progress meter.Progress
 }
@@ -162,7 +164,7 @@ func (c *counting) exact(ctx context.Context, failed error) (rarity Rarity, err 
 	weights := shingle.NewRarities(uint64(c.documents.Load()))
 	weight := func(_, df uint64) uint8 { return weights.Weight(df) }
 	if c.Rare {
-		most := shingle.RareMost(uint64(c.documents.Load()))
+		most := cmp.Or(c.Most, shingle.RareMost(uint64(c.documents.Load())))
 		t.others, weight = 1, func(feature, df uint64) uint8 { return shingle.RareWeight(feature, df, most) }
 	}
 	limit := c.Space.Share(4)

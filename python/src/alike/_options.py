@@ -148,7 +148,7 @@ class RecordOptions(TypedDict, total=False):
     verdicts: Path
     config: Path
     save_config: Path
-    idf: Literal["exact", "sketch", "none", "rare"]
+    idf: Literal["exact", "sketch", "none", "rare", "rarest"]
     idf_epsilon: float
     idf_delta: float
 
