@@ -384,7 +384,11 @@ func (w *twin) cutRuns(t *rapid.T, d int, all [][][]text.Token) (left string, ro
 				}
 				end = min(end, best.end)
 				token := all[of0.first][of0.stretch][of0.token+k-begin]
-				rows = append(rows, fmt.Sprintf("%d,%d,%d,%d,%d", d, of[k].Start, of[end-1].End, of0.first, token.Start))
+				last := of[end-1].End
+				if end < best.end {
+					last = of[end].Start // what stands between two rows is cut, too
+				}
+				rows = append(rows, fmt.Sprintf("%d,%d,%d,%d,%d", d, of[k].Start, last, of0.first, token.Start))
 				k = end
 			}
 		}
@@ -429,6 +433,40 @@ func TestPassagesAreTheSameBeyondMemory(t *testing.T) {
 				t.Errorf("%s: %d files, other bytes than by one thread in memory", unit, len(got))
 			}
 		}
+	}
+}
+
+// withoutRows cuts the rows of found.csv about a document out of it.
+func withoutRows(doc string, rows [][]string, id string) (left string) {
+	at := 0
+	for _, r := range rows {
+		if r[0] == id {
+			start, _ := strconv.Atoi(r[1])
+			left += doc[at:max(at, start)]
+			at, _ = strconv.Atoi(r[2])
+		}
+	}
+	return left + doc[at:]
+}
+
+// A run whose halves stand first in two documents has two rows, which list what stands between them, too.
+func TestRowsListAllThatIsCut(t *testing.T) {
+	dir := t.TempDir()
+	docs := []string{"one two three four five six", "aaa bbb ccc ddd", "zero three four five; -- bbb ccc ddd end"}
+	var in bytes.Buffer
+	for d, doc := range docs {
+		fmt.Fprintf(&in, "{\"id\":\"%d\",\"text\":%q}\n", d, doc)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "in.jsonl"), in.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := Config{Inputs: []string{filepath.Join(dir, "in.jsonl")}, Output: filepath.Join(dir, "out"), Work: Unsynced{}}
+	if _, err := CutPassages(t.Context(), c, Passages{Unit: UnitSubstring, MinTokens: 3}); err != nil {
+		t.Fatal(err)
+	}
+	found, err := os.ReadFile(filepath.Join(c.Output, FoundFile))
+	if want := "document,start,end,first_document,first_start\n2,5,25,0,8\n2,25,36,1,4\n"; err != nil || string(found) != want {
+		t.Errorf("%q, want %q (%v)", found, want, err)
 	}
 }
 
@@ -522,6 +560,11 @@ func TestPassagesAreThoseOfTheSlowTwin(t *testing.T) {
 		var gotRows []string
 		for _, r := range rows[1:] {
 			gotRows = append(gotRows, strings.Join(r, ","))
+		}
+		for d, doc := range docs {
+			if left := withoutRows(doc, rows[1:], strconv.Itoa(d)); left != want[d] {
+				t.Fatalf("%+v: without its rows %q, document %d of %q is %q, want %q", o, rows, d, docs, left, want[d])
+			}
 		}
 		if !slices.Equal(gotRows, wantRows) {
 			t.Fatalf("%+v: rows of %q:\n got %q\nwant %q", o, docs, gotRows, wantRows)

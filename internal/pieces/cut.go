@@ -108,7 +108,8 @@ func (c *Cutter) findRuns(doc []byte, pieces []Piece, gone Gone) (cuts []Cut, ro
 	return cuts, rows
 }
 
-// appendRows covers the tokens from first to end by the streaks of a run: leftmost, then the one that reaches farthest.
+// appendRows covers the tokens from first to end by the streaks of a run: leftmost, then the one that reaches farthest. What
+// stands between the tokens of two rows is in the first one, so that rows list all that is cut.
 func (c *Cutter) appendRows(dst []Row, run []streak, first, end int) []Row {
 	for at := first; at < end; {
 		best := -1
@@ -120,6 +121,9 @@ func (c *Cutter) appendRows(dst []Row, run []streak, first, end int) []Row {
 		s := run[best]
 		to := min(s.end, end)
 		source := Source{s.source.Document, s.source.At + uint32(at-s.first)}
+		if at > first {
+			dst[len(dst)-1].End = c.tokens[at].Start
+		}
 		dst = append(dst, Row{c.tokens[at].Start, c.tokens[to-1].End, source})
 		at = to
 	}
