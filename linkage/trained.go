@@ -30,8 +30,9 @@ type Model struct {
 	Weights   []Weight `json:"weights"` // log odds of a match are the sum of weights times features
 }
 
-// modelVersion is 3 since texts in which words stand in each other's place have levels of their own. Models of version 2 are read.
-const modelVersion = 3
+// modelVersion is 4 since records that have a rare word have levels of their own, and 3 since texts do in which words stand in each
+// other's place. Models of versions 2 and 3 are read.
+const modelVersion = 4
 
 // Weight is the weight of a feature of a pair: Feature and Weight.
 type Weight = learn.Weight
@@ -74,13 +75,21 @@ func ReadModel(data []byte) (*Model, error) {
 	if err := d.Decode(m); err != nil {
 		return nil, fmt.Errorf("no model: %w", err)
 	}
-	if m.Version == 2 {
-		m.Version = modelVersion
-		for f, evidence := range m.Base.Evidence {
-			m.Base.Evidence[f] = compare.WithExchanged(evidence)
-		}
+	if m.Version == 2 || m.Version == 3 {
+		m.update()
 	}
 	return m, m.check()
+}
+
+// update gives a model of an earlier program the evidence of levels that are new.
+func (m *Model) update() {
+	m.Version = modelVersion
+	for f, evidence := range m.Base.Evidence {
+		m.Base.Evidence[f] = compare.WithExchanged(evidence)
+	}
+	if last := len(m.Base.Evidence) - 1; last > 0 && len(m.Base.Evidence[last]) == compare.Levels {
+		m.Base.Evidence[last] = compare.WithRare(m.Base.Evidence[last])
+	}
 }
 
 // check returns an error that says what is wrong with a model.

@@ -72,7 +72,7 @@ func (c *Comparer) EachColumn(p Pair, visit func(f int, similarity float64, a, b
 // similarities returns the similarity of each column, as eachColumn does, and the similarity of the records. It reads
 // their tokens once; common is scratch.
 func (c *Comparer) similarities(p Pair, whole *Matcher, common []uint64) (of []float64, similarity float64) {
-	similarity = c.meet(p, whole, common)
+	similarity, _ = c.meet(p, whole, common)
 	of = make([]float64, len(c.Columns))
 	x, y := c.Left.Cells(int(p.A)), c.Right.Cells(int(p.B))
 	for f, a := range x {
@@ -88,11 +88,12 @@ func (c *Comparer) similarities(p Pair, whole *Matcher, common []uint64) (of []f
 	return of, similarity
 }
 
-// meet returns the similarity of two records. For each column in which they have two different values, it puts the
-// mass of the values' common tokens into common.
-func (c *Comparer) meet(p Pair, whole *Matcher, common []uint64) float64 {
+// meet returns the similarity of two records, and whether both have a rare word. For each column in which they have two different
+// values, it puts the mass of the values' common tokens into common.
+func (c *Comparer) meet(p Pair, whole *Matcher, common []uint64) (similarity float64, rare bool) {
 	clear(common)
-	return whole.scale.Similarity(whole.meet(p, c.Columns, common), whole.Sizes[0][p.A], whole.Sizes[1][p.B])
+	sum, rare := whole.meet(p, c.Columns, common)
+	return whole.scale.Similarity(sum, whole.Sizes[0][p.A], whole.Sizes[1][p.B]), rare
 }
 
 // None returns an empty comparison.
@@ -150,7 +151,7 @@ func (c *Comparer) fetch(near *nearer, pairs []Pair, n int) {
 // fill puts the levels of a pair into dst and returns the similarity of its records; common is scratch. If both
 // records have at most one value, the record as a whole has no level, since it would repeat that of the column.
 func (c *Comparer) fill(dst []Level, p Pair, whole *Matcher, common []uint64) float64 {
-	s := c.meet(p, whole, common)
+	s, rare := c.meet(p, whole, common)
 	x, y := c.Left.Cells(int(p.A)), c.Right.Cells(int(p.B))
 	several := [2]int{}
 	for f, a := range x {
@@ -166,7 +167,7 @@ func (c *Comparer) fill(dst []Level, p Pair, whole *Matcher, common []uint64) fl
 		}
 	}
 	if len(c.Columns) > 1 && max(several[0], several[1]) > 1 {
-		dst[len(c.Columns)] = wholeLevel(s)
+		dst[len(c.Columns)] = wholeLevel(s, rare)
 	}
 	return s
 }

@@ -63,11 +63,6 @@ func WithExchanged(evidence []float64) []float64 {
 	return append(slices.Clone(evidence), evidence[leastExchanged:Equal]...)
 }
 
-// BeginsOrder tells whether a level is the least of those that stand for more and more similarity.
-func BeginsOrder(l Level) bool {
-	return l == 1 || l == firstClose || l == firstClose+closeness.Steps || l == firstExchanged
-}
-
 // stepOf returns the step of closeness of a level from firstClose on.
 func stepOf(l Level) int { return int(l-firstClose)%closeness.Steps + 1 }
 
@@ -100,9 +95,6 @@ func LevelOf(similarity float64) Level {
 	}
 	return 1 + Level(similarity*10)
 }
-
-// wholeLevel returns the level of the similarity of two records, in steps of a twentieth.
-func wholeLevel(similarity float64) Level { return 1 + Level(similarity*20) }
 
 // Pair is a candidate: record a of the left table and b of the right one, or a < b of the
 // only one.

@@ -130,3 +130,28 @@ func TestEveryLevelStandsForWhatItIs(t *testing.T) {
 		t.Errorf("%d levels, want %d", len(again), Levels)
 	}
 }
+
+func TestRunsHaveEachLevelOnceAndRareWordsAddNothingInEarlierModels(t *testing.T) {
+	for _, whole := range []bool{false, true} {
+		next := Level(1)
+		for _, run := range Runs(whole) {
+			if run.From != next || run.Texts < run.From || run.Texts > run.To || int(run.To) > Levels || run.Below >= run.From {
+				t.Errorf("run %+v of whole records: %v begins not at %d", run, whole, next)
+			}
+			next = run.To
+		}
+		if !whole && next != Level(Levels) {
+			t.Errorf("the runs end at %d, want %d", next, Levels)
+		}
+	}
+	earlier := make([]float64, Levels)
+	for l := range earlier {
+		earlier[l] = float64(l)
+	}
+	all := WithRare(earlier)
+	for s := 0.0; s <= 1; s += 0.01 {
+		if plain, rare := wholeLevel(s, false), wholeLevel(s, true); all[plain] != float64(plain) || all[rare] != all[plain] {
+			t.Errorf("similarity %.2f has the evidence %v, with a rare word %v, want %d", s, all[plain], all[rare], plain)
+		}
+	}
+}

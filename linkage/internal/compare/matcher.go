@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/weighing"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/record"
@@ -18,6 +19,9 @@ type Records struct {
 	Weights     record.Weights
 	scale       weighing.Scale
 	Sizes       [2][]uint64 // for each left and right record: the mass of its tokens
+	// rare are the words that two records of all have. Two records that share one, such as the number of an article, share what no
+	// third one has, in whichever columns it stands.
+	rare bitset.Set[uint32]
 }
 
 // Mass returns the contribution of a token to the size of a record, and to the overlap of two records.
@@ -95,6 +99,8 @@ type Matcher struct {
 	several []*slot  // slots of the tokens of a that several columns have
 	passed  []uint32 // scratch: indexes of tokens that pass the bitmap
 	met     metTokens
+	hasRare bool   // a has a rare word
+	rareIn  uint32 // which of the first markedColumns columns of a have one
 }
 
 // markedColumns is the number of columns that have a bit in a slot.
@@ -115,6 +121,7 @@ func (m *Matcher) mark(a uint32) {
 	cells := m.left.Cells(int(a))
 	m.set.reset(m.tokensOf(m.left, int(a)))
 	m.a, m.round = int(a), 0
+	m.hasRare, m.rareIn = false, 0
 	m.alone, m.several = append(m.alone[:0], make([]uint64, min(len(cells), markedColumns))...), m.several[:0]
 	for f, cell := range cells {
 		if cell == 0 {
@@ -126,6 +133,10 @@ func (m *Matcher) mark(a uint32) {
 			if at.name == 0 {
 				m.set.note(token)
 				*at = slot{name: token + 1, weight: m.Weights[token]}
+			}
+			if m.rare.Has(token) {
+				m.hasRare = true
+				m.rareIn |= 1 << f
 			}
 			if f >= markedColumns {
 				continue
@@ -144,11 +155,14 @@ func (m *Matcher) mark(a uint32) {
 
 // common returns the mass of the tokens that two records have in common. It is fastest if pairs of one left
 // record follow each other.
-func (m *Matcher) common(p Pair) uint64 { return m.meet(p, nil, nil) }
+func (m *Matcher) common(p Pair) uint64 {
+	sum, _ := m.meet(p, nil, nil)
+	return sum
+}
 
-// meet returns the same as common. Unless columns is nil, it also adds to of[f], for each column f in which the
-// records have two different values, the mass of the tokens that these have in common.
-func (m *Matcher) meet(p Pair, columns []column, of []uint64) (sum uint64) {
+// meet returns the same as common, and whether both records have a rare word. Unless columns is nil, it also adds to of[f], for
+// each column f in which the records have two different values, the mass of the tokens that these have in common.
+func (m *Matcher) meet(p Pair, columns []column, of []uint64) (sum uint64, rare bool) {
 	if m.a != int(p.A) || m.round == math.MaxUint32 {
 		m.mark(p.A)
 	}
@@ -161,6 +175,7 @@ func (m *Matcher) meet(p Pair, columns []column, of []uint64) (sum uint64) {
 			sum += m.alone[f]
 		}
 	}
+	rare = m.rareIn&same != 0
 	for _, at := range m.several {
 		if at.columns&same != 0 {
 			sum += m.scale.Mass(at.weight)
@@ -186,6 +201,9 @@ func (m *Matcher) meet(p Pair, columns []column, of []uint64) (sum uint64) {
 			if at.name == 0 {
 				continue
 			}
+			if m.hasRare && !rare {
+				rare = m.Records.rare.Has(tokens[i])
+			}
 			if at.round != m.round && at.columns&same == 0 {
 				at.round = m.round
 				sum += m.scale.Mass(at.weight)
@@ -202,7 +220,7 @@ func (m *Matcher) meet(p Pair, columns []column, of []uint64) (sum uint64) {
 			}
 		}
 	}
-	return sum
+	return sum, rare
 }
 
 // Part calls inA, inBoth or inB once for each token of two records: inA and inB for the tokens of one record

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/weighing"
 	"github.com/alike-dev/alike/linkage/internal/parallel"
 	"github.com/alike-dev/alike/record"
@@ -43,6 +44,7 @@ func NewRecords(ctx context.Context, in *Input) (_ *Records, err error) {
 	if err != nil {
 		return nil, err
 	}
+	r.rare = in.rareWords(df)
 	if r.Weights, err = in.Weigh(df, n); err != nil {
 		return nil, err
 	}
@@ -60,6 +62,17 @@ func NewRecords(ctx context.Context, in *Input) (_ *Records, err error) {
 		r.Sizes[1] = r.Sizes[0]
 	}
 	return r, nil
+}
+
+// rareWords returns the words that two records have, by the number of records that have each token.
+func (in *Input) rareWords(df []uint32) bitset.Set[uint32] {
+	rare := bitset.New[uint32](len(df))
+	for token, n := range df {
+		if n == 2 && !in.Numbering.IsGram(uint32(token)) {
+			rare.Add(uint32(token))
+		}
+	}
+	return rare
 }
 
 // masses returns the mass of the tokens of each value of each column. O(distinct values and their tokens).

@@ -36,7 +36,7 @@ func distil(ctx context.Context, c *compare.Comparison, probability []float64, r
 		}
 		for f := range c.Width {
 			evidence := m.Evidence[f*compare.Levels : (f+1)*compare.Levels]
-			newton(evidence, z, probability, rise, func(i int) compare.Level { return c.Levels[i*c.Width+f] })
+			newton(evidence, z, probability, rise, compare.Runs(f == c.Width-1), func(i int) compare.Level { return c.Levels[i*c.Width+f] })
 			// A missing value has no evidence: what it would have moves to the prior.
 			m.Prior += evidence[compare.Missing]
 			for l := compare.Levels - 1; l >= 0; l-- {
@@ -55,7 +55,7 @@ func distil(ctx context.Context, c *compare.Comparison, probability []float64, r
 }
 
 // newton takes one Newton step for the evidence of the levels of a column, and changes the log odds z by it.
-func newton(evidence, z, probability []float64, rise rising, level func(i int) compare.Level) {
+func newton(evidence, z, probability []float64, rise rising, runs []compare.Run, level func(i int) compare.Level) {
 	var slope, curve, step [compare.Levels]float64
 	for i := range z {
 		l := level(i)
@@ -69,7 +69,7 @@ func newton(evidence, z, probability []float64, rise rising, level func(i int) c
 	}
 	if rise != freely {
 		before := slices.Clone(evidence)
-		rise.raise(evidence, curve[:])
+		rise.raise(runs, evidence, curve[:])
 		for l := range step {
 			step[l] += evidence[l] - before[l]
 		}
@@ -92,22 +92,18 @@ const (
 )
 
 // raise changes the evidence of the levels that rise as little as makes it rise with similarity.
-func (r rising) raise(evidence, curve []float64) {
-	const levels = compare.Level(compare.Levels)
-	for start := range levels {
-		if !compare.BeginsOrder(start) || r == ofTexts && compare.IsClose(start, 1) {
-			continue
+func (r rising) raise(runs []compare.Run, evidence, curve []float64) {
+	for _, run := range runs {
+		end := run.To
+		if r == ofTexts {
+			end = run.Texts
 		}
-		end := start + 1
-		for end < levels && !compare.BeginsOrder(end) && (r == ofAll || !compare.IsEqual(end)) {
-			end++
-		}
-		raiseOrder(evidence[start:end], curve[start:end])
+		raiseRun(evidence[run.From:end], curve[run.From:end])
 	}
 }
 
-// raiseOrder replaces neighbours that fall by their mean, weighted by their curves.
-func raiseOrder(evidence, curve []float64) {
+// raiseRun replaces neighbours that fall by their mean, weighted by their curves.
+func raiseRun(evidence, curve []float64) {
 	type run struct {
 		sum, weight float64
 		levels      int
@@ -136,13 +132,19 @@ func fillLevels(evidence []float64, c *compare.Comparison, f int) {
 	for i := range c.Pairs {
 		there[c.Levels[i*c.Width+f]] = true
 	}
-	for l := 2; l < compare.Levels; l++ {
-		switch {
-		case there[l]:
-		case compare.BeginsOrder(compare.Level(l)):
-			evidence[l] = 0
-		default:
-			evidence[l] = evidence[l-1]
+	for _, run := range compare.Runs(f == c.Width-1) {
+		last, seen := 0.0, false
+		if run.From == 1 {
+			last = evidence[1] // what rises above it may have lowered it
+		}
+		for l := run.From; l < run.To; l++ {
+			switch {
+			case there[l]:
+				last, seen = evidence[l], true
+			case run.Below > 0 && !seen:
+				last = evidence[run.Below+l-run.From]
+			}
+			evidence[l] = last
 		}
 	}
 }

@@ -44,7 +44,7 @@ var starts = []float64{1, 0.1, 0.02}
 // clearerBy is by how much the clearness of a later start's model must exceed that of an earlier one.
 const clearerBy = 0.03
 
-// mostly is the least likeness of matches, if records may have any number of partners. A fit with a lower one has found
+// mostly is the least likeness of matches, if records may have any number of partners or matches do not stand out. A fit with a lower one has found
 // another kind of pairs, such as the papers of one author or people of one street, because the tables have no duplicates.
 // On tables with duplicates it is 0.54 to 0.85, and 0.14 to 0.48 on the same tables without them.
 const mostly = 0.5
@@ -188,7 +188,7 @@ func clearest(ctx context.Context, c *compare.Comparison, o *Options) (best *Mod
 				}
 			}
 			m := settle(ctx, c, g, o.Once, o.Share, p)
-			if !o.Once.Any() && o.Around.likeness(c, p) < mostly {
+			if (!o.Once.Any() || !standOut(c, p)) && o.Around.likeness(c, p) < mostly {
 				continue
 			}
 			if clear := clearness(p); clear > most+clearerBy || best == nil {
@@ -201,6 +201,17 @@ func clearest(ctx context.Context, c *compare.Comparison, o *Options) (best *Mod
 		return best, probability, false
 	}
 	return best, probability, true
+}
+
+// standOut tells whether matches are more similar than the mean of all candidates, in the mean. Where there are none, a fit may
+// follow what a few pairs have by chance, such as a rare word.
+func standOut(c *compare.Comparison, probability []float64) bool {
+	var matches, ofMatches, ofAll float64
+	for i, p := range probability {
+		w := float64(c.Wholes[i])
+		matches, ofMatches, ofAll = matches+p, ofMatches+p*w, ofAll+w
+	}
+	return ofMatches*float64(len(probability)) > ofAll*matches
 }
 
 // ranks returns values by which candidates are ordered for first guesses: their similarity and, where values are near each
@@ -227,13 +238,13 @@ func told(c *compare.Comparison) []float64 {
 		for i := range c.Pairs {
 			count[c.Of(i)[f]]++
 		}
-		there, from := float64(len(c.Pairs))-count[compare.Missing], 0.0
-		for l := compare.Level(compare.Levels - 1); l > compare.Missing; l-- {
-			if from += count[l]; count[l] > 0 {
-				nats[l] = max(compare.Told(l), -math.Log(from/there))
-			}
-			if compare.BeginsOrder(l) && l > 1 {
-				from = 0
+		there := float64(len(c.Pairs)) - count[compare.Missing]
+		for _, run := range compare.Runs(false) {
+			from := 0.0
+			for l := run.To - 1; l >= run.From; l-- {
+				if from += count[l]; count[l] > 0 {
+					nats[l] = max(compare.Told(l), -math.Log(from/there))
+				}
 			}
 		}
 		for i := range of {

@@ -72,8 +72,8 @@ func (f *Fitted) followMixture(ctx context.Context, c *compare.Comparison, o *Op
 	if likely == nil && around.Within != nil {
 		likely = likelyByDecoys(ctx, c, around)
 	}
-	if likely == nil || ctx.Err() != nil {
-		return
+	if likely == nil || ctx.Err() != nil || c.Right > 0 && o.Once.Any() && SumOf(likely) > float64(o.Once.Most(c.Left, c.Right)) {
+		return // or they contradict the rule: more matches than there can be
 	}
 	most, rise := mostDisagreement, freely
 	if around.Within != nil {

@@ -42,7 +42,7 @@ func Several(ctx context.Context, c *compare.Comparison, share []float64, may On
 	once, most := Once{true, true}, 0.0
 	for side, s := range sides {
 		other := &sides[1-side]
-		if may.Left && !s.once.Left || may.Right && !s.once.Right || s.matches == 0 || s.right <= most {
+		if may.Left && !s.once.Left || may.Right && !s.once.Right || s.matches == 0 || !s.alike || s.right <= most {
 			continue
 		}
 		if told := s.told(); told || s.oneSided(other, clearness(probability)) {
@@ -59,6 +59,7 @@ func severalIn(ctx context.Context, c *compare.Comparison, share []float64, once
 	settle(ctx, c, Graph{Pairs: c.Pairs, Left: c.Left, Right: c.Right}, once, share, p)
 	of := severalOf(c, p, once)
 	of.once, of.clear, of.kept, of.spare = once, clearness(p), keptOf(probability, p), recordsFor(c, once, probability)
+	of.alike = standOut(c, p)
 	return of
 }
 
@@ -83,6 +84,7 @@ type several struct {
 	clear            float64 // clearness of the fit
 	kept             float64 // share of the matches of the fit before that are among these
 	spare            float64 // records of the other table for each match of the fit before
+	alike            bool    // the matches are more similar than the other candidates
 }
 
 // told tells whether these records have several partners.

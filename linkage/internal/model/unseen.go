@@ -8,19 +8,17 @@ import "github.com/alike-dev/alike/linkage/internal/compare"
 func (m *Model) FillUnseen() {
 	for f := range m.Width {
 		of := m.Evidence[f*compare.Levels : (f+1)*compare.Levels]
-		for start := 1; start < compare.Levels; {
-			end := start + 1
-			for end < compare.Levels && !compare.BeginsOrder(compare.Level(end)) {
-				end++
+		for _, r := range compare.Runs(f == m.Width-1) {
+			fillRun(of[r.From:r.To])
+			for l := r.From; r.Below > 0 && l < r.To && of[l] == 0; l++ {
+				of[l] = of[r.Below+l-r.From]
 			}
-			fillOrder(of[start:end])
-			start = end
 		}
 	}
 }
 
-// fillOrder fills the evidence of levels that stand for more and more similarity.
-func fillOrder(of []float64) {
+// fillRun fills the evidence of levels that stand for more and more similarity.
+func fillRun(of []float64) {
 	last := 0.0
 	for l, x := range of {
 		switch {
