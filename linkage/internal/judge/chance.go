@@ -2,6 +2,7 @@ package judge
 
 import (
 	"context"
+	"slices"
 
 	"github.com/alike-dev/alike/linkage/internal/compare"
 	"github.com/alike-dev/alike/linkage/internal/model"
@@ -56,7 +57,11 @@ func (e *Examiner) ownBests(ctx context.Context, side int) (model.Bests, error) 
 			at++
 		}
 		if found.Wholes[i] < model.Duplicate || found.Agreement(i) < model.Duplicate {
-			b.See(at, e.Model.Score(found.Of(i)))
+			z := e.Model.Score(found.Of(i))
+			b.See(at, z)
+			if other, there := slices.BinarySearch(rows, p.B); there { // as records of the other table are found from either side
+				b.See(other, z)
+			}
 		}
 	}
 	return b, nil

@@ -10,6 +10,7 @@ import (
 	"github.com/alike-dev/alike/linkage/internal/find"
 	"github.com/alike-dev/alike/linkage/internal/kinds"
 	"github.com/alike-dev/alike/linkage/internal/model"
+	"github.com/alike-dev/alike/record"
 )
 
 // randomPairs is the number of random pairs that show how often values agree by chance.
@@ -91,6 +92,7 @@ func (e *Examiner) randomAgreement(ctx context.Context, s *model.Surroundings) e
 		s.Filled[f] /= max(1, float64(len(pairs)))
 		s.Rarity = append(s.Rarity, rarity(e.finder.CountsOf(f)))
 		s.Worded = append(s.Worded, e.Columns[f].Worded())
+		s.Timed = append(s.Timed, e.finder.Kinds[f] == record.Date)
 	}
 	return nil
 }

@@ -37,12 +37,12 @@ const (
 )
 
 // Bound lowers probabilities to those that chance allows. If no pair would be a link by the upper bound
-// of chance, it lowers them by that bound.
-func (c *Chance) Bound(found *compare.Comparison, m *Model, records [2]int, probability []float64) {
+// of chance, it lowers them by that bound. sum, SumOf or LikelySum, counts the records that have a partner.
+func (c *Chance) Bound(found *compare.Comparison, m *Model, records [2]int, probability []float64, sum func([]float64) float64) {
 	at := slices.Clone(probability)
-	c.Most.bound(found, m, records, at)
+	c.Most.bound(found, m, records, at, sum)
 	if slices.ContainsFunc(at, func(p float64) bool { return p > 0.5 }) {
-		c.Likely.bound(found, m, records, probability)
+		c.Likely.bound(found, m, records, probability, sum)
 	} else {
 		copy(probability, at)
 	}
@@ -55,7 +55,7 @@ func (c *Chance) Alone(found *compare.Comparison, m *Model, records [2]int, prob
 	for _, i := range some {
 		bound[i] = 1
 	}
-	c.Likely.bound(found, m, records, bound)
+	c.Likely.bound(found, m, records, bound, SumOf)
 	for _, i := range some {
 		probability[i] = max(probability[i], bound[i])
 	}
@@ -66,7 +66,7 @@ func (s *Sides) Known() bool { return s.Left != nil || s.Right != nil }
 // bound lowers probabilities to those that chance allows. These depend on the number of records without
 // a partner, which depends on the probabilities. So it starts with the probabilities of the model, and
 // iterates until nothing changes.
-func (s *Sides) bound(found *compare.Comparison, m *Model, records [2]int, probability []float64) {
+func (s *Sides) bound(found *compare.Comparison, m *Model, records [2]int, probability []float64, sum func([]float64) float64) {
 	if !s.Known() {
 		return
 	}
@@ -77,7 +77,7 @@ func (s *Sides) bound(found *compare.Comparison, m *Model, records [2]int, proba
 		chances[i] = shares{s.Left.at(z), s.Right.at(z)}
 	}
 	free := func() shares { // share of the records that have no partner
-		n := SumOf(probability)
+		n := sum(probability)
 		return shares{max(0, 1-n/float64(records[0])), max(0, 1-n/float64(records[1]))}
 	}
 	for range boundSteps {
@@ -87,6 +87,17 @@ func (s *Sides) bound(found *compare.Comparison, m *Model, records [2]int, proba
 			probability[i] = min(probability[i], max(0, 1-least))
 		}
 	}
+}
+
+// LikelySum returns the sum of the probabilities of the candidates that are more likely matches than not. What a model sees in many
+// others, each improbable, is not evidence that records have a partner.
+func LikelySum(probability []float64) (sum float64) {
+	for _, p := range probability {
+		if p > 0.5 {
+			sum += p
+		}
+	}
+	return sum
 }
 
 // boundSteps is the number of iterations; the probabilities converge earlier.

@@ -20,6 +20,8 @@ const (
 	// thing, such as the pack and the price of a drug. A column in which they are alike, and never the same, is not enough:
 	// so are titles with an error each.
 	mostNamingByOne = 0.9
+	// mostRepeated is the same for columns that are no key and no time, see Surroundings.siblings.
+	mostRepeated = 0.75
 	// seldom is the agreement, more than by chance, that a minority of matches has in a column. Where copies make the fit take
 	// something larger, such as all packs of a drug, these few are the copies: 0.09 to 0.15 there. In tables of copies it was
 	// 0.28 and more, or less than hardly; once 0.17, in a column of common values, which names few records.
@@ -52,6 +54,16 @@ func (s *Surroundings) doubts(c *compare.Comparison, probability []float64) []in
 	return left.columns
 }
 
+// siblings returns the columns in which matches of one table agree no more often than random pairs, if these would nearly name each
+// record and are neither keys nor times: then records that agree in all else may be editions of a book, which differ in their pages,
+// or children of one couple, who differ in their names. nil: there are no such columns.
+func (s *Surroundings) siblings(c *compare.Comparison, probability []float64) []int {
+	if left := s.leftToChance(c, probability); left.repeated > mostRepeated {
+		return left.columns
+	}
+	return nil
+}
+
 // left is what matches leave to chance.
 type left struct {
 	columns  []int   // in which they agree no more often than random pairs
@@ -60,6 +72,7 @@ type left struct {
 	naming   float64 // how often these would name each record of the only table
 	worded   float64 // the same by columns of words alone: a number may be a key, or a time, a title is the thing's own
 	seldom   float64 // how often columns would name each record in which a minority of matches agrees
+	repeated float64 // the same by columns that are no time, and whose values several records have: these are no keys
 	partly   []int   // columns that would name a record, in which less than half of them agree: no doubt by themselves
 }
 
@@ -81,9 +94,9 @@ func (s *Surroundings) leftToChance(c *compare.Comparison, probability []float64
 			continue
 		}
 		tells, differs, names := min(rarest, s.Rarity[f]), 0.0, min(1, s.Rarity[f]/s.Naming)
-		more := (agree[f]/there[f] - chance) / (1 - chance)
+		more, closer := (agree[f]/there[f]-chance)/(1-chance), s.closer(c, probability, f)
 		switch {
-		case s.closer(c, probability, f):
+		case closer:
 		case more < noMore:
 			differs = 1
 		case c.Right == 0 && s.Within == nil && same[f] < noMore*agree[f]:
@@ -92,8 +105,8 @@ func (s *Surroundings) leftToChance(c *compare.Comparison, probability []float64
 		all += tells
 		of.share += differs * tells
 		of.naming += differs * names
-		few := c.Right == 0 && more > hardly && more < seldom
-		if c.Right == 0 && more > hardly && more < telling && names > mostNamingByOne && !s.closer(c, probability, f) {
+		few := c.Right == 0 && more > hardly && more < seldom && !closer
+		if c.Right == 0 && more > hardly && more < telling && names > mostNamingByOne && !closer {
 			of.partly = append(of.partly, f)
 		}
 		if few {
@@ -102,6 +115,9 @@ func (s *Surroundings) leftToChance(c *compare.Comparison, probability []float64
 		switch {
 		case differs > 0 || few:
 			of.columns = append(of.columns, f)
+			if names < 1 && !s.Timed[f] {
+				of.repeated += differs * names
+			}
 			if s.Worded[f] && differs == 1 {
 				of.worded += names
 			}

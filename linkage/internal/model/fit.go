@@ -95,8 +95,10 @@ type Fitted struct {
 // result means nothing. O(steps · candidates · columns).
 func Fit(ctx context.Context, c *compare.Comparison, o Options) *Fitted {
 	f := &Fitted{}
-	var found bool
-	if f.Model, f.Probability, found = clearest(ctx, c, &o); !found {
+	var larger []float64
+	f.Model, f.Probability, larger = clearest(ctx, c, &o)
+	if f.Model == nil {
+		f.Model, f.Probability = ofTwins(c, o.Share)
 		f.Dispute = OverWider
 	}
 	if o.Calibrate && ctx.Err() == nil {
@@ -109,6 +111,9 @@ func Fit(ctx context.Context, c *compare.Comparison, o Options) *Fitted {
 	}
 	if o.Around != nil && !f.Replaced {
 		f.checkAround(ctx, c, &o)
+		if larger != nil && !o.Once.Any() && !f.ByKinds {
+			f.followNarrower(ctx, c, &o, larger)
+		}
 	}
 	return f
 }
@@ -129,6 +134,11 @@ func (f *Fitted) checkAround(ctx context.Context, c *compare.Comparison, o *Opti
 		}
 		if alone {
 			f.followCopies(ctx, c, o)
+		}
+	}
+	if alone && f.Dispute != OverAll {
+		if columns := o.Around.siblings(c, f.Probability); columns != nil {
+			f.Dispute, f.Differing = OverAll, columns
 		}
 	}
 	if alone && f.Differing == nil {
@@ -161,10 +171,11 @@ func rivals(ctx context.Context, c *compare.Comparison, once Once, sources []uin
 }
 
 // clearest finds the model of candidates: of the models that starts lead to, the one whose own probabilities
-// separate matches from others best.
-func clearest(ctx context.Context, c *compare.Comparison, o *Options) (best *Model, probability []float64, found bool) {
+// separate matches from others best. best is nil if the matches of none are as alike as things are; then larger has the probabilities
+// by the clearest of all.
+func clearest(ctx context.Context, c *compare.Comparison, o *Options) (best *Model, probability, larger []float64) {
 	g := Graph{Pairs: c.Pairs, Left: c.Left, Right: c.Right}
-	most := math.Inf(-1)
+	most, wide := math.Inf(-1), math.Inf(-1)
 	for _, rank := range ranks(c) {
 		guess := firstGuess(c, g, rank, o.Once)
 		if countPositive(guess) == 0 {
@@ -189,6 +200,9 @@ func clearest(ctx context.Context, c *compare.Comparison, o *Options) (best *Mod
 			}
 			m := settle(ctx, c, g, o.Once, o.Share, p)
 			if (!o.Once.Any() || !standOut(c, p)) && o.Around.likeness(c, p) < mostly {
+				if clear := clearness(p); clear > wide {
+					larger, wide = p, clear
+				}
 				continue
 			}
 			if clear := clearness(p); clear > most+clearerBy || best == nil {
@@ -196,11 +210,10 @@ func clearest(ctx context.Context, c *compare.Comparison, o *Options) (best *Mod
 			}
 		}
 	}
-	if best == nil {
-		best, probability = ofTwins(c, o.Share)
-		return best, probability, false
+	if best != nil {
+		larger = nil
 	}
-	return best, probability, true
+	return best, probability, larger
 }
 
 // standOut tells whether matches are more similar than the mean of all candidates, in the mean. Where there are none, a fit may

@@ -14,6 +14,7 @@ type Surroundings struct {
 	Rarity []float64
 	// Worded tells, of each column, whether its values are texts of several words, as a rule.
 	Worded []bool
+	Timed  []bool // of each column, whether its values are dates or times
 	// Apart returns how far apart the numbers or dates of a pair in a column are, NaN if there are none; nil: that is not known.
 	Apart func(f int, p compare.Pair) float64
 	// Exchanged tells of each of some pairs of the only table whether a common word of a column stands in place of another one, and

@@ -88,7 +88,7 @@ func TestVersionsOfASourceAreToldFromCopies(t *testing.T) {
 // TestMatchesThatDifferInWhatTellsMostAreDoubted has pairs of one household: what tells one person from another is at chance.
 func TestMatchesThatDifferInWhatTellsMostAreDoubted(t *testing.T) {
 	const near = compare.Level(compare.Levels - 1)
-	s := &Surroundings{Alike: []float64{0.01, 0.01, 0.01, 0.5}, Rarity: []float64{9, 5, 5, 0.7}, Worded: make([]bool, 4), Naming: 8}
+	s := &Surroundings{Alike: []float64{0.01, 0.01, 0.01, 0.5}, Rarity: []float64{9, 5, 5, 0.7}, Worded: make([]bool, 4), Timed: make([]bool, 4), Naming: 8}
 	for _, of := range []struct {
 		levels    [4]compare.Level
 		low, high float64
@@ -127,7 +127,7 @@ func TestMatchesThatDifferInANumberAndADateOfTheirOwnAreDoubted(t *testing.T) {
 		{3, 0, 5, false},
 	} {
 		c.Right = of.right
-		s := &Surroundings{Alike: make([]float64, 6), Rarity: []float64{9, 9, 9, 9, 9, of.rarity}, Worded: make([]bool, 6), Naming: 8, Close: make([][2]float64, 6)}
+		s := &Surroundings{Alike: make([]float64, 6), Rarity: []float64{9, 9, 9, 9, 9, of.rarity}, Worded: make([]bool, 6), Timed: make([]bool, 6), Naming: 8, Close: make([][2]float64, 6)}
 		s.Close[5] = [2]float64{2, 0.1}
 		s.Apart = func(f int, p compare.Pair) float64 {
 			if f == 5 {
@@ -169,7 +169,7 @@ func TestOneColumnThatNamesEachRecordIsDoubtedByWhatItHolds(t *testing.T) {
 			probability[i] = 1
 		}
 		s := &Surroundings{
-			Alike: make([]float64, 4), Rarity: []float64{4, 5, 4, 9}, Worded: []bool{true, true, false, of.worded}, Naming: 8,
+			Alike: make([]float64, 4), Rarity: []float64{4, 5, 4, 9}, Worded: []bool{true, true, false, of.worded}, Timed: make([]bool, 4), Naming: 8,
 		}
 		if of.sourced {
 			s.Within = c.Without()
