@@ -136,13 +136,13 @@ func (f *Fitted) checkAround(ctx context.Context, c *compare.Comparison, o *Opti
 			f.followCopies(ctx, c, o)
 		}
 	}
+	if alone && f.Differing == nil {
+		f.followUnexchanged(ctx, c, o)
+	}
 	if alone && f.Dispute != OverAll {
 		if columns := o.Around.siblings(c, f.Probability); columns != nil {
 			f.Dispute, f.Differing = OverAll, columns
 		}
-	}
-	if alone && f.Differing == nil {
-		f.followUnexchanged(ctx, c, o)
 	}
 	if c.Right == 0 && sourced && len(o.Around.Within.Pairs) > 0 {
 		f.askDecoys(c, o.Around)
