@@ -3,7 +3,6 @@ package parquetfile
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"strings"
 	"testing"
 
@@ -14,12 +13,11 @@ import (
 
 // slowWriter is Writer, by parquet-go. It writes so many rows at once.
 type slowWriter struct {
-	w     *parquet.GenericWriter[any]
-	leafs []int // of columns
-	row   parquet.Row
-	rows  []parquet.Row
-	once  int
-	c     []Column
+	w    *parquet.GenericWriter[any]
+	row  parquet.Row
+	rows []parquet.Row
+	once int
+	c    []Column
 }
 
 func newSlowWriter(out *bytes.Buffer, columns []Column, most int, codec format.CompressionCodec, once int) *slowWriter {
@@ -95,7 +93,7 @@ func TestAWriterWritesWhatTheSlowOneDoes(t *testing.T) {
 			for i, c := range columns {
 				text, number := kinds[(at+i)%len(kinds)], numbers[(at+i)%len(numbers)]
 				if order != "" {
-					number = math.Floor(float64(at))
+					number = float64(at)
 				}
 				if text == "long" {
 					text = long
