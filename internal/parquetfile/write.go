@@ -37,7 +37,7 @@ type Column struct {
 }
 
 // A Writer writes a file of columns without lists. Its files are those of parquet-go's writer to the byte, which the tests
-// compare: that one takes a fifth of the time of building the program, and writes by reflection what nobody asks here.
+// compare: that one brings 22 packages and 2.4 MB into the program, for types and lists that are not written here.
 //
 // Of each row every column gets a value, or none, then Row is called.
 type Writer struct {
