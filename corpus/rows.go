@@ -103,21 +103,27 @@ func all(ctx context.Context, input string, o Options) ([]Source, error) {
 	return sources, err
 }
 
-// each calls visit for each record, with its line in its file, until it returns an error. The first record that cannot be
-// read is one.
+// each calls visit for each record, until it returns an error. The first record that cannot be read is one.
 func each(ctx context.Context, sources []Source, o Options, visit func(path string, r *Record) error) error {
 	for _, s := range sources {
-		if err := eachOf(ctx, s, o, visit); err != nil {
+		if _, err := EachRecord(ctx, s, o, func(r *Record) (more bool, err error) {
+			if r.Err != nil {
+				return false, &Problem{Path: s.Path, Line: r.Line, Err: r.Err}
+			}
+			return true, visit(s.Path, r)
+		}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func eachOf(ctx context.Context, s Source, o Options, visit func(path string, r *Record) error) (err error) {
+// EachRecord reads a source on one goroutine. It calls visit for each record, those included that cannot be read, with its line in
+// the file, from 1 on, and tells whether more records are wanted. A record is valid until visit returns.
+func EachRecord(ctx context.Context, s Source, o Options, visit func(*Record) (more bool, err error)) (more bool, err error) {
 	f, err := Open(ctx, s, o)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	p := NewParser(o)
@@ -125,18 +131,15 @@ func eachOf(ctx context.Context, s Source, o Options, visit func(path string, r 
 	defer b.Release()
 	for line := int64(1); ; line += b.Lines {
 		if err := f.Next(&b); err == io.EOF {
-			return nil
+			return true, nil
 		} else if err != nil {
-			return err
+			return false, err
 		}
 		p.Start(f, &b)
 		for r := (Record{}); p.Next(&r); {
 			r.Line += line
-			if err := r.Err; err != nil {
-				return &Problem{Path: s.Path, Line: r.Line, Err: err}
-			}
-			if err := visit(s.Path, &r); err != nil {
-				return err
+			if more, err := visit(&r); !more || err != nil {
+				return false, err
 			}
 		}
 	}

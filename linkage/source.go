@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"path"
 	"path/filepath"
 	"slices"
@@ -110,7 +108,7 @@ func (s *source) noColumns(ctx context.Context) error {
 		return setting.Errorf("%s has no columns: a table begins with a line of their names", name)
 	}
 	for _, f := range s.files {
-		if _, err := eachOf(ctx, f, s.options, func(r *corpus.Record) (more bool, err error) {
+		if _, err := corpus.EachRecord(ctx, f, s.options, func(r *corpus.Record) (more bool, err error) {
 			if r.Err != nil {
 				return false, &corpus.Problem{Path: f.Path, Line: r.Line, Err: r.Err}
 			}
@@ -163,7 +161,7 @@ func (s *source) sample(ctx context.Context, n int) (rows [][][]byte, all bool, 
 	o.Fields = s.columns
 	for i := range files {
 		of := &spread{most: n / files, apart: 1}
-		more, err := eachOf(ctx, s.files[i*len(s.files)/files], o, of.visit)
+		more, err := corpus.EachRecord(ctx, s.files[i*len(s.files)/files], o, of.visit)
 		if err != nil {
 			return nil, false, err
 		}
@@ -180,7 +178,7 @@ func (s *source) akin(ctx context.Context, of []int, n int) ([][][]byte, error) 
 	akin := columns.NewAkin(of, n)
 	for i := range files {
 		left := sampledFrom * n / files
-		if _, err := eachOf(ctx, s.files[i*len(s.files)/files], o, func(r *corpus.Record) (more bool, err error) {
+		if _, err := corpus.EachRecord(ctx, s.files[i*len(s.files)/files], o, func(r *corpus.Record) (more bool, err error) {
 			if r.Err == nil {
 				akin.See(r.Fields)
 			}
@@ -228,37 +226,11 @@ func (s *source) each(ctx context.Context, columns []string, visit func(*corpus.
 	o := s.options
 	o.Fields = columns
 	for _, f := range s.files {
-		if more, err := eachOf(ctx, f, o, visit); !more || err != nil {
+		if more, err := corpus.EachRecord(ctx, f, o, visit); !more || err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// eachOf is each for one file. It tells whether more records are wanted.
-func eachOf(ctx context.Context, s corpus.Source, o corpus.Options, visit func(*corpus.Record) (more bool, err error)) (more bool, err error) {
-	f, err := corpus.Open(ctx, s, o)
-	if err != nil {
-		return false, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	p := corpus.NewParser(o)
-	var b corpus.Block
-	defer b.Release()
-	for line := int64(0); ; line += b.Lines {
-		if err := f.Next(&b); err == io.EOF {
-			return true, nil
-		} else if err != nil {
-			return false, err
-		}
-		p.Start(f, &b)
-		for r := (corpus.Record{}); p.Next(&r); {
-			r.Line += line + 1
-			if more, err := visit(&r); !more || err != nil {
-				return false, err
-			}
-		}
-	}
 }
 
 // withAll returns a list of columns, followed by those columns of two tables that it does not have.
