@@ -126,6 +126,15 @@ func (c *Comparison) Take(from *Comparison, i int) {
 	c.Wholes = append(c.Wholes, from.Wholes[i])
 }
 
+// Only returns a comparison of the candidates at some places.
+func (c *Comparison) Only(some []int) *Comparison {
+	only := c.Without()
+	for _, i := range some {
+		only.Take(c, i)
+	}
+	return only
+}
+
 // Order orders pairs by the left record, then by the right one.
 func Order(p, q Pair) int { return cmp.Or(cmp.Compare(p.A, q.A), cmp.Compare(p.B, q.B)) }
 

@@ -20,7 +20,7 @@ const (
 	// thing, such as the pack and the price of a drug. A column in which they are alike, and never the same, is not enough:
 	// so are titles with an error each.
 	mostNamingByOne = 0.9
-	// mostRepeated is the same for columns that are no key and no time, see Surroundings.siblings.
+	// mostRepeated is the same for columns that are no key and no time, see left.siblings.
 	mostRepeated = 0.75
 	// seldom is the agreement, more than by chance, that a minority of matches has in a column. Where copies make the fit take
 	// something larger, such as all packs of a drug, these few are the copies: 0.09 to 0.15 there. In tables of copies it was
@@ -35,31 +35,33 @@ const (
 // doubts returns the columns in which candidates that are more likely matches than not leave too much to chance; nil: they do
 // not.
 func (s *Surroundings) doubts(c *compare.Comparison, probability []float64) []int {
-	left := s.leftToChance(c, probability)
-	var doubted bool
+	if left := s.leftToChance(c, probability); s.doubted(c, &left) {
+		return left.columns
+	}
+	return nil
+}
+
+// doubted tells whether matches leave too much to chance.
+func (s *Surroundings) doubted(c *compare.Comparison, left *left) bool {
 	switch {
 	case c.Right == 0 && (s.Within == nil || !s.Told): // sources that were found may be anything that differs
-		doubted = left.naming > mostNaming || left.worded > mostNamingByOne || left.seldom > mostNamingByOne
+		doubted := left.naming > mostNaming || left.worded > mostNamingByOne || left.seldom > mostNamingByOne
 		if left.agreeing <= 1 || s.Within != nil { // a track or a floor looks like a source, too
 			doubted = doubted || left.naming > mostNamingByOne
 		}
+		return doubted
 	case s.Within != nil:
-		doubted = left.share > mostAtRandomAcross
-	default:
-		doubted = left.share > mostAtRandom
+		return left.share > mostAtRandomAcross
 	}
-	if !doubted {
-		return nil
-	}
-	return left.columns
+	return left.share > mostAtRandom
 }
 
 // siblings returns the columns in which matches of one table agree no more often than random pairs, if these would nearly name each
 // record and are neither keys nor times: then records that agree in all else may be editions of a book, which differ in their pages,
 // or children of one couple, who differ in their names. nil: there are no such columns.
-func (s *Surroundings) siblings(c *compare.Comparison, probability []float64) []int {
-	if left := s.leftToChance(c, probability); left.repeated > mostRepeated {
-		return left.columns
+func (l *left) siblings() []int {
+	if l.repeated > mostRepeated {
+		return l.columns
 	}
 	return nil
 }

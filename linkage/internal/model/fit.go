@@ -44,9 +44,9 @@ var starts = []float64{1, 0.1, 0.02}
 // clearerBy is by how much the clearness of a later start's model must exceed that of an earlier one.
 const clearerBy = 0.03
 
-// mostly is the least likeness of matches, if records may have any number of partners or matches do not stand out. A fit with a lower one has found
-// another kind of pairs, such as the papers of one author or people of one street, because the tables have no duplicates.
-// On tables with duplicates it is 0.54 to 0.85, and 0.14 to 0.48 on the same tables without them.
+// mostly is the least likeness of matches, if records may have any number of partners or matches do not stand out. A fit with
+// a lower one has found another kind of pairs, such as the papers of one author or people of one street, because the tables
+// have no duplicates. On tables with duplicates it is 0.54 to 0.85, and 0.14 to 0.48 on the same tables without them.
 const mostly = 0.5
 
 // Duplicate is the similarity from which two records of a table may be duplicates whatever the model
@@ -140,7 +140,8 @@ func (f *Fitted) checkAround(ctx context.Context, c *compare.Comparison, o *Opti
 		f.followUnexchanged(ctx, c, o)
 	}
 	if alone && f.Dispute != OverAll {
-		if columns := o.Around.siblings(c, f.Probability); columns != nil {
+		left := o.Around.leftToChance(c, f.Probability)
+		if columns := left.siblings(); columns != nil {
 			f.Dispute, f.Differing = OverAll, columns
 		}
 	}
@@ -273,17 +274,23 @@ func told(c *compare.Comparison) []float64 {
 
 // ofTwins returns the model that is learned as if exactly the very similar pairs were the matches.
 func ofTwins(c *compare.Comparison, share []float64) (*Model, []float64) {
-	m := NewModel(c, share)
 	probability := make([]float64, len(c.Pairs))
 	for i, w := range c.Wholes {
 		if w >= Duplicate {
 			probability[i] = 1
 		}
 	}
-	m.Prior = LogOdds(mean(probability))
-	m.learn(c, probability)
+	m := modelOf(c, share, probability)
 	m.probabilities(c, nil, make([]float64, len(probability)), probability, nil)
 	return m, probability
+}
+
+// modelOf returns the model that is learned from the probability of each candidate.
+func modelOf(c *compare.Comparison, share, probability []float64) *Model {
+	m := NewModel(c, share)
+	m.Prior = LogOdds(mean(probability))
+	m.learn(c, probability)
+	return m
 }
 
 // leastSeeds is the least number of pairs of a start.

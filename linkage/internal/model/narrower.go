@@ -28,27 +28,19 @@ func (f *Fitted) followNarrower(ctx context.Context, c *compare.Comparison, o *O
 // returns the model of the first such fit whose matches are as alike as things are, and its probabilities; nil if there is none.
 func narrower(ctx context.Context, c *compare.Comparison, o *Options, larger []float64) (*Model, []float64) {
 	for range mostNarrowed {
-		some, places := c.Without(), []int{}
-		for i, p := range larger {
-			if p > 0.5 {
-				some.Take(c, i)
-				places = append(places, i)
-			}
-		}
+		places := matchesOf(larger)
+		some := c.Only(places)
 		likely := clearestAmong(ctx, some, o)
 		matches := SumOf(likely)
 		if ctx.Err() != nil || matches < leastPairs || matches > (1-fewerBy)*float64(len(places)) {
 			return nil, nil
 		}
-		larger = make([]float64, len(c.Pairs))
-		for k, i := range places {
-			larger[i] = likely[k]
+		larger = spread(likely, places, len(c.Pairs))
+		if clearness(likely) < clearWithin || o.Around.likeness(some, likely) < mostly {
+			continue
 		}
-		if clearness(likely) >= clearWithin && o.Around.likeness(some, likely) >= mostly && o.Around.doubts(some, likely) == nil && o.Around.siblings(some, likely) == nil {
-			m := NewModel(c, o.Share)
-			m.Prior = LogOdds(mean(larger))
-			m.learn(c, larger)
-			return m, larger
+		if left := o.Around.leftToChance(some, likely); !o.Around.doubted(some, &left) && left.siblings() == nil {
+			return modelOf(c, o.Share, larger), larger
 		}
 	}
 	return nil, nil

@@ -36,32 +36,30 @@ func (f *Fitted) followCopies(ctx context.Context, c *compare.Comparison, o *Opt
 	if named == nil {
 		return
 	}
-	some, places := c.Without(), []int{}
-	var likely []float64
-	for i, p := range f.Probability {
-		if p <= 0.5 {
-			continue
-		}
-		places = append(places, i)
-		some.Take(c, i)
-		guess := 0.0
+	places := matchesOf(f.Probability)
+	some, likely := c.Only(places), make([]float64, len(places))
+	for k := range places {
 		for _, column := range named {
-			if compare.Agrees(c.Of(i)[column]) {
-				guess = 0.9
+			if compare.Agrees(some.Of(k)[column]) {
+				likely[k] = 0.9
 			}
 		}
-		likely = append(likely, guess)
 	}
 	settle(ctx, some, Graph{Pairs: some.Pairs, Left: some.Left, Right: some.Right}, Once{}, o.Share, likely)
 	if clearness(likely) < clearWithin || f.Differing == nil && !apart(some, likely, named) || o.Around.doubts(some, likely) != nil || o.Around.likeness(some, likely) < mostly {
 		return
 	}
-	all := make([]float64, len(c.Pairs))
+	f.follow(ctx, c, o, distil(ctx, c, spread(likely, places, len(c.Pairs)), freely))
+	f.Differing, f.Dispute = differing, OverAll
+}
+
+// spread returns the probabilities of n candidates, of which those at some places have these and the others none.
+func spread(likely []float64, places []int, n int) []float64 {
+	all := make([]float64, n)
 	for k, i := range places {
 		all[i] = likely[k]
 	}
-	f.follow(ctx, c, o, distil(ctx, c, all, freely))
-	f.Differing, f.Dispute = differing, OverAll
+	return all
 }
 
 // apart tells whether copies differ from the other matches in more than the columns by which they were looked for.
