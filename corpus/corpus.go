@@ -133,11 +133,9 @@ type Encoding = bom.Encoding
 // NoID as Options.IDField means that records have no id of their own.
 const NoID = "-"
 
-// DefaultIDField is Options.IDField where nothing is said: then records need not have it.
-const DefaultIDField = "id"
-
 const (
 	defaultTextField = "text"
+	defaultIDField   = "id"
 	defaultMaxRecord = 64 << 20
 )
 
@@ -204,12 +202,18 @@ func (o Options) Validate() error {
 	return nil
 }
 
+// AsksForIDs tells whether records should have an id of their own: whether a field is named for it, and not the usual one, which
+// they need not have.
+func (o Options) AsksForIDs() bool {
+	return o.IDField != "" && o.IDField != defaultIDField && o.IDField != NoID
+}
+
 func (o Options) withDefaults() Options {
 	if o.TextField == "" {
 		o.TextField = defaultTextField
 	}
 	if o.IDField == "" {
-		o.IDField = DefaultIDField
+		o.IDField = defaultIDField
 	}
 	if o.MaxRecord == 0 {
 		o.MaxRecord = defaultMaxRecord

@@ -241,7 +241,7 @@ func (f *inputFlags) feed(cmd *cobra.Command, c feed.Config, problems []corpus.P
 	if err != nil {
 		return err
 	}
-	if named := f.idField != corpus.DefaultIDField && f.idField != corpus.NoID; named && s.Added > 0 && s.Named == 0 && !f.quiet {
+	if c.Corpus.AsksForIDs() && s.Added > 0 && s.Named == 0 && !f.quiet {
 		fmt.Fprintf(cmd.ErrOrStderr(), "alike: no document has a field %q for its id (--id-field): they are named by file and line\n", f.idField)
 	}
 	done := fed{Added: s.Added, Replaced: s.Replaced, Apart: s.Apart, Skipped: s.Skipped + int64(len(problems))}
