@@ -161,17 +161,9 @@ func sharedPlaces(a, b []run, has []uint32) []uint32 {
 		end = max(end, r.at+1)
 	}
 	has = places.Zeros(has, int(end))
-	for len(a) > 0 && len(b) > 0 {
-		switch f := a[0].feature; {
-		case f < b[0].feature:
-			a = a[1:]
-		case f > b[0].feature:
-			b = b[1:]
-		default:
-			for len(a) > 0 && a[0].feature == f {
-				has[a[0].at] = b[0].at + 1
-				a = a[1:]
-			}
+	for ofA, ofB := range shared(a, b) {
+		for _, r := range ofA {
+			has[r.at] = ofB[0].at + 1
 		}
 	}
 	return has

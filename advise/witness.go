@@ -2,6 +2,7 @@ package advise
 
 import (
 	"context"
+	"iter"
 	"slices"
 
 	"github.com/alike-dev/alike/internal/hashing"
@@ -260,22 +261,40 @@ func (w *witness) look(ctx context.Context, pairs []pair, threads int) error {
 
 // hits counts, in each block, the runs that the other document has too.
 func hits(a, b []run, inA, inB []places.Hits) {
-	for len(a) > 0 && len(b) > 0 {
-		switch f := a[0].feature; {
-		case f < b[0].feature:
-			a = a[1:]
-		case f > b[0].feature:
-			b = b[1:]
-		default:
-			atA, atB := int(a[0].at), int(b[0].at)
-			for len(a) > 0 && a[0].feature == f {
-				inA[a[0].block].Add(atB - int(a[0].at))
+	for ofA, ofB := range shared(a, b) {
+		for _, r := range ofA {
+			inA[r.block].Add(int(ofB[0].at) - int(r.at))
+		}
+		for _, r := range ofB {
+			inB[r.block].Add(int(ofA[0].at) - int(r.at))
+		}
+	}
+}
+
+// shared visits the features that two documents have: the runs of either with the feature.
+func shared(a, b []run) iter.Seq2[[]run, []run] {
+	return func(yield func(ofA, ofB []run) bool) {
+		for len(a) > 0 && len(b) > 0 {
+			switch f := a[0].feature; {
+			case f < b[0].feature:
 				a = a[1:]
-			}
-			for len(b) > 0 && b[0].feature == f {
-				inB[b[0].block].Add(atA - int(b[0].at))
+			case f > b[0].feature:
 				b = b[1:]
+			default:
+				n, m := withFeature(a, f), withFeature(b, f)
+				if !yield(a[:n], b[:m]) {
+					return
+				}
+				a, b = a[n:], b[m:]
 			}
 		}
 	}
+}
+
+// withFeature returns how many of some runs, in order of their features, begin with a feature.
+func withFeature(runs []run, feature uint64) (n int) {
+	for n < len(runs) && runs[n].feature == feature {
+		n++
+	}
+	return n
 }
