@@ -23,6 +23,9 @@ type cut struct {
 	strip  bool // é is e
 }
 
+// ofAll tells whether all features count.
+func (c cut) ofAll() bool { return !c.rare && !c.rarest }
+
 var (
 	witnessCut = cut{tokens: text.Chars, n: places.Chars}
 	defaultCut = cut{tokens: Default.Tokens, n: Default.N}
@@ -49,7 +52,7 @@ type view struct {
 func views(ctx context.Context, s *Sample, w *witness, pairs, given []pair, unrelated [][2]uint32, o Options) (all []view, third asked, err error) {
 	var sets [][]uint64
 	for _, c := range w.cuts(s, o) {
-		if c.rare || c.rarest {
+		if !c.ofAll() {
 			err = keepRare(ctx, s, c, sets, o.Threads) // of the cut before
 		} else {
 			sets, err = setsOf(ctx, w.texts, c, o.Threads)
@@ -65,7 +68,7 @@ func views(ctx context.Context, s *Sample, w *witness, pairs, given []pair, unre
 		if err != nil {
 			return nil, nil, err
 		}
-		if c.tokens == witnessCut.tokens && c.n == witnessCut.n && !c.rare && !c.rarest {
+		if c.tokens == witnessCut.tokens && c.n == witnessCut.n && c.ofAll() {
 			s.weigh(pairs, common, sets)
 			if o.Brief && len(given) == 0 && !weightsOf(pairs).tell() {
 				return nil, nil, nil
@@ -82,7 +85,7 @@ func views(ctx context.Context, s *Sample, w *witness, pairs, given []pair, unre
 			features += len(set)
 		}
 		for _, m := range measures {
-			if o.Banded && m != measure.Jaccard || m.ByParts() && (c.tokens == text.Words && c.n == 1 || c.rare || c.rarest) { // most words of a short text stand in any long one
+			if o.Banded && m != measure.Jaccard || m.ByParts() && (c.tokens == text.Words && c.n == 1 || !c.ofAll()) { // most words of a short text stand in any long one
 				continue
 			}
 			all = append(all, view{
