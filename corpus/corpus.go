@@ -177,6 +177,8 @@ type Options struct {
 	// caller can bound how many long records are in memory at once. release, if not nil, is called when
 	// the block is given to Next again, or released; until then Admit is not called for that block again.
 	Admit func(ctx context.Context, bytes int) (release func(), err error)
+
+	seen *Seen // of Watch
 }
 
 // Validate returns an error for the first unusable option.

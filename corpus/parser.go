@@ -51,6 +51,8 @@ type Parser struct {
 
 	row    delimited.Row
 	fields [][]byte // becomes Record.Fields
+
+	watch *watch // nil: nobody asks
 }
 
 // NewParser returns a parser for files opened with the same options.
@@ -65,6 +67,9 @@ func NewParser(o Options) *Parser {
 		p.idAt = p.want(o.IDField)
 	}
 	p.wantNested()
+	if o.seen != nil {
+		p.watch = newWatch(o)
+	}
 	p.vals = make([]jsonline.Value, len(p.names))
 	return p
 }
@@ -251,7 +256,9 @@ func (p *Parser) inUTF8(raw []byte) []byte {
 // parse fills r from r.Raw.
 func (p *Parser) parse(r *Record) {
 	r.Text, r.ID, r.Fields, r.Encoding = nil, nil, nil, bom.None
-	p.kind.parse(p, r)
+	if p.kind.parse(p, r); p.watch != nil && r.Err == nil {
+		p.watch.note(r)
+	}
 }
 
 // parseLine makes a line the text of r.

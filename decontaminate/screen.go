@@ -10,6 +10,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/decontaminate/internal/contam"
 	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/internal/setting"
 )
 
 // Identity is that of dedup.Screener. Its number changes with the rules by which items are found.
@@ -20,19 +21,33 @@ func (s *screener) Identity() string {
 // Load reads the evaluation sets.
 func (s *screener) Load(ctx context.Context, references []corpus.Source, skip func(*corpus.Problem) error) (int64, error) {
 	var rows []contam.Item
+	o := s.c.Corpus
+	seen := o.Watch()
 	for _, source := range references {
 		var err error
-		if rows, err = s.load(ctx, rows, source, skip); err != nil {
+		if rows, err = s.load(ctx, rows, source, o, skip); err != nil {
 			return 0, err
 		}
 	}
+	s.tellLacking(seen)
 	s.index = contam.NewIndex(rows)
 	return int64(len(rows)), ctx.Err()
 }
 
+// tellLacking names the columns that the user has named and no set has.
+func (s *screener) tellLacking(seen *corpus.Seen) {
+	for _, column := range []struct {
+		of   setting.Name
+		name string
+	}{{setting.Answer, s.c.Columns.Answer}, {setting.Passage, s.c.Columns.Passage}} {
+		if column.name != "" && seen.Lacks(column.name) && s.c.OnNotice != nil {
+			s.c.OnNotice(setting.Textf("no row of a set has a column %q (%s)", column.name, column.of))
+		}
+	}
+}
+
 // load appends the rows of a set.
-func (s *screener) load(ctx context.Context, rows []contam.Item, source corpus.Source, skip func(*corpus.Problem) error) ([]contam.Item, error) {
-	o := s.c.Corpus
+func (s *screener) load(ctx context.Context, rows []contam.Item, source corpus.Source, o corpus.Options, skip func(*corpus.Problem) error) ([]contam.Item, error) {
 	columns := newColumns(s.c, source.Format)
 	o.Fields, o.NoText = columns.fields, columns.fields != nil
 	file, err := corpus.Open(ctx, source, o)

@@ -167,6 +167,7 @@ func (o *Passages) cut() pieces.Options {
 
 // cutPassages does the work, everything except the summary.
 func cutPassages(ctx context.Context, j *job, in *inputs, o Passages, out *write.Folder) (summary *Summary, err error) {
+	seen := j.Corpus.Watch()
 	p := &passages.Job{
 		Cut: o.cut(), Least: o.MinCount, Sources: in.sources, Corpus: j.Corpus, Space: j.space, Progress: j.Progress,
 		Problem: func(problem *corpus.Problem) error { return j.account.skip(problem, false) },
@@ -186,6 +187,9 @@ func cutPassages(ctx context.Context, j *job, in *inputs, o Passages, out *write
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, g.Close(j.space)) }()
+	if seen.LacksIDs(j.Corpus) {
+		j.OnNotice(j.Corpus.NoIDs())
+	}
 	kept := out
 	if o.FoundOnly {
 		kept = nil

@@ -120,7 +120,7 @@ func report(ctx context.Context, j *job, in *inputs, docs *documents, repeated *
 // tellIDs reports that the field of the ids, which is not the usual one, is in no document.
 func tellIDs(a *account, t *doctable.Table) {
 	if o := a.settings.Corpus; o.AsksForIDs() && t.Docs > 0 && !t.HasIDs() {
-		a.settings.OnNotice(setting.Textf("no document has a field %q for its id (%s): they are named by file and line", o.IDField, setting.IDField))
+		a.settings.OnNotice(o.NoIDs())
 	}
 }
 

@@ -235,10 +235,8 @@ func (f *checking) amongOptions(cmd *cobra.Command) (o among.Options, err error)
 	memory, err := f.input.budget()
 	return among.Options{
 		Inputs: []string{f.among}, Corpus: how, Threads: f.input.threads, Memory: memory,
-		Index: index.Options{Recipe: r, Keep: index.KeepText, Containment: 1, ByID: true},
-		OnNotice: func(reason error) {
-			fmt.Fprintf(cmd.ErrOrStderr(), "alike: the index of %s cannot be kept, and is made in memory: %s\n", fault.Shown(f.among), alike.Explain(reason, flagOf))
-		},
+		Index:    index.Options{Recipe: r, Keep: index.KeepText, Containment: 1, ByID: true},
+		OnNotice: func(of error) { fmt.Fprintf(cmd.ErrOrStderr(), "alike: %s\n", visible(alike.Explain(of, flagOf))) },
 	}, err
 }
 

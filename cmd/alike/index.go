@@ -100,8 +100,9 @@ func newIndexBuild() *cobra.Command {
 				return err
 			}
 			o.Keep, o.Containment, o.ByID = index.Keep(keep.value), containment, true
+			var asked []string
 			if columns != "" {
-				asked := strings.Split(columns, ",")
+				asked = strings.Split(columns, ",")
 				o.Columns = append(asked, slices.DeleteFunc(o.Columns, func(within string) bool { return slices.Contains(asked, within) })...)
 			}
 			if err := checkIndex(o); err != nil {
@@ -128,7 +129,7 @@ func newIndexBuild() *cobra.Command {
 				done.Index, err = b.Finish(cmd.Context())
 				done.Replaced, done.Apart = b.Replaced(), b.Apart()
 				return err
-			})
+			}, asked...)
 			if needed := b.Ceiling(); needed > c.Memory && c.Memory > 0 && (err == nil || errors.Is(err, errSkipped)) {
 				fmt.Fprintf(cmd.ErrOrStderr(), "alike: to be opened this index needs some --memory %s; made with --keys disk it needs no more than a small one\n", humanize.IBytes(uint64(needed)))
 			}
@@ -229,21 +230,20 @@ type fed struct {
 }
 
 // feed adds records to an index, and reports the result. end completes the index, and adds what only the complete
-// index tells.
-func (f *inputFlags) feed(cmd *cobra.Command, c feed.Config, problems []corpus.Problem, end func(*fed) error) (err error) {
+// index tells. columns are those of --columns.
+func (f *inputFlags) feed(cmd *cobra.Command, c feed.Config, problems []corpus.Problem, end func(*fed) error, columns ...string) (err error) {
 	skipped := f.skipping(cmd)
 	defer func() { err = skipped.end(err) }()
 	if err := skipped.takeAll(problems); err != nil {
 		return err
 	}
 	c.OnSkip = skipped.take
+	seen := c.Corpus.Watch()
 	s, err := feed.Run(cmd.Context(), c)
 	if err != nil {
 		return err
 	}
-	if c.Corpus.AsksForIDs() && s.Added > 0 && s.Named == 0 && !f.quiet {
-		fmt.Fprintf(cmd.ErrOrStderr(), "alike: no document has a field %q for its id (--id-field): they are named by file and line\n", f.idField)
-	}
+	f.tellLacking(cmd.ErrOrStderr(), seen, c.Corpus, c.Index.Options().Recipe.Within(), columns...)
 	done := fed{Added: s.Added, Replaced: s.Replaced, Apart: s.Apart, Skipped: s.Skipped + int64(len(problems))}
 	if err := end(&done); err != nil {
 		return err

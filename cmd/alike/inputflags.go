@@ -2,7 +2,10 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"math"
+	"strconv"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -134,6 +137,25 @@ func (f *inputFlags) skipping(cmd *cobra.Command) *skips {
 	s := newSkips(cmd.ErrOrStderr(), f.quiet, newSkipList(cmd, f.skipped))
 	s.fail = f.onError.value == string(dedup.OnErrorFail)
 	return s
+}
+
+// tellLacking names the fields that flags name and no record has: they may be misspelt. within is that of --within, columns
+// are those of --columns.
+func (f *inputFlags) tellLacking(w io.Writer, seen *corpus.Seen, o corpus.Options, within string, columns ...string) {
+	if f.quiet {
+		return
+	}
+	if seen.LacksIDs(o) {
+		fmt.Fprintf(w, "alike: %s\n", visible(o.NoIDs().Explain(flagOf)))
+	}
+	if within != "" && seen.Lacks(within) {
+		fmt.Fprintf(w, "alike: %s\n", visible((&dedup.Within{Field: within}).MissingNotice().Explain(flagOf)))
+	}
+	for _, column := range columns {
+		if seen.Lacks(column) {
+			fmt.Fprintf(w, "alike: no document has a field %s (--columns)\n", visible(strconv.Quote(column)))
+		}
+	}
 }
 
 // talks tells whether standard error is for people.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -105,9 +106,13 @@ func (f *matchFlags) run(cmd *cobra.Command, args []string) (err error) {
 	lines := json.NewEncoder(cmd.OutOrStdout())
 	lines.SetEscapeHTML(false)
 	answer := func(a *alike.MatchAnswer) error { return lines.Encode(a) }
+	seen := o.Watch()
 	err = alike.MatchRecords(cmd.Context(), m, sources[0], o, f.threads, answer, skip)
 	if err != nil && !errors.Is(err, context.Canceled) { // a signal is how a resident process ends
 		return err
+	}
+	if f.idField != "" && seen.Lacks(f.idField) && !f.quiet {
+		fmt.Fprintf(stderr, "alike: no record has a field %s (--id-field): they are numbered\n", visible(strconv.Quote(f.idField)))
 	}
 	if any {
 		return errSkipped

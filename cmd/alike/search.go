@@ -164,6 +164,7 @@ func (f *searching) search(cmd *cobra.Command, q feed.Queries, problems []corpus
 		return err
 	}
 	q.OnSkip = skipped.take
+	seen := q.Corpus.Watch()
 	rows := newMatchWriter(cmd.OutOrStdout(), f.json, q.Index.Options().Columns)
 	refused, exact := int64(0), int64(0)
 	s, err := feed.Search(cmd.Context(), q, func(found feed.Found) error {
@@ -180,6 +181,7 @@ func (f *searching) search(cmd *cobra.Command, q feed.Queries, problems []corpus
 	if err := errors.Join(err, rows.flush()); err != nil {
 		return err
 	}
+	f.input.tellLacking(cmd.ErrOrStderr(), seen, q.Corpus, q.Index.Options().Recipe.Within())
 	if !f.input.quiet {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s found for %s among %s", count(rows.n, "document"), count(s.Read-s.Skipped, "text"), count(q.Index.Stats().Documents, "document"))
 		if exact > 0 && q.OrExact {

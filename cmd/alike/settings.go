@@ -8,6 +8,7 @@ import (
 // flagNames are the flags of the command line for the settings of the library that messages name, but for those of
 // package recipeflags.
 var flagNames = map[setting.Name]string{
+	setting.Answer:      "--answer",
 	setting.Containment: "--containment",
 	setting.Field:       "--field",
 	setting.Format:      "--format",
@@ -23,6 +24,7 @@ var flagNames = map[setting.Name]string{
 	setting.Model:       "--model",
 	setting.OnError:     "--on-error",
 	setting.NoSync:      "--no-sync",
+	setting.Passage:     "--passage",
 	setting.Pipe:        "--pipe",
 	setting.Precision:   "--precision",
 	setting.Audit:       "--audit",

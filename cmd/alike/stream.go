@@ -223,9 +223,12 @@ func (f *streamFlags) index(o index.Options, memory int64) (*index.Index, error)
 func (f *streamFlags) follow(cmd *cobra.Command, say io.Writer, config stream.Config, skipped *skips) (err error) {
 	defer func() { err = skipped.end(err) }()
 	config.OnSkip = skipped.take
-	counters := startCounters(say, config.Index, skipped, f.input.quiet)
+	seen := config.Corpus.Watch()
+	tell := sync.OnceFunc(func() { f.input.tellLacking(say, seen, config.Corpus, f.within) })
+	counters := startCounters(say, config.Index, skipped, tell, f.input.quiet)
 	summary, err := stream.Run(cmd.Context(), config)
 	counters()
+	tell()
 	if !f.input.quiet {
 		fmt.Fprintf(say, "%s; %s in the window\n", describeStream(summary), count(config.Index.Stats().Documents, "record"))
 	}
@@ -262,8 +265,8 @@ func (w *lineWriter) Write(line []byte) (int, error) {
 }
 
 // startCounters reports the progress of the stream now and then, and what was skipped since, until the function that
-// it returns is called.
-func startCounters(say io.Writer, x *index.Index, skipped *skips, quiet bool) (stop func()) {
+// it returns is called. It calls first when there were records.
+func startCounters(say io.Writer, x *index.Index, skipped *skips, first func(), quiet bool) (stop func()) {
 	if quiet {
 		return func() {}
 	}
@@ -282,6 +285,9 @@ func startCounters(say io.Writer, x *index.Index, skipped *skips, quiet bool) (s
 					humanize.Comma((s.Checked-before)/int64(logInterval/time.Second)), humanize.Comma(s.Duplicates),
 					humanize.Comma(s.Documents), humanize.IBytes(uint64(s.TableBytes+s.SlotBytes+s.StoreBytes)))
 				skipped.soFar()
+				if s.Checked > 0 {
+					first()
+				}
 				before = s.Checked
 			}
 		}

@@ -97,8 +97,10 @@ func (f *textTuning) run(cmd *cobra.Command, inputs []string, asJSON bool) error
 		lost = true
 		return skipped.take(p)
 	}
+	seen := o.Watch()
 	a, err := f.advice(cmd, inputs, adviceOptions{corpus: o, memory: memory, skip: skip, wrong: f.wrong, threads: f.input.threads})
 	if err == nil {
+		f.input.tellLacking(cmd.ErrOrStderr(), seen, o, "")
 		err = f.print(cmd, a, asJSON)
 	}
 	if err == nil && lost {

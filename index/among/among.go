@@ -31,7 +31,9 @@ import (
 	"github.com/alike-dev/alike/index"
 	"github.com/alike-dev/alike/index/feed"
 	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/filelock"
+	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/vfs"
 )
 
@@ -47,8 +49,8 @@ type Options struct {
 	Memory  int64 // ceiling of the process; 0: none
 	// OnSkip, if set, receives every record that cannot be read, of files that are read.
 	OnSkip func(*corpus.Problem) error
-	// OnNotice, if set, is told why the index is in memory.
-	OnNotice func(reason error)
+	// OnNotice, if set, is told why the index is in memory, and that no document has the field of the ids.
+	OnNotice func(error)
 }
 
 // Opened is an index that is up to date.
@@ -98,9 +100,13 @@ func Open(ctx context.Context, o Options) (*Opened, error) {
 			}
 		}
 	}
+	seen := o.Corpus.Watch()
 	opened, err := o.open(ctx, sources, int64(len(problems)))
 	if err != nil {
 		return nil, err
+	}
+	if opened.Read == len(sources) && seen.LacksIDs(o.Corpus) && o.OnNotice != nil {
+		o.OnNotice(setting.Errorf("%s", o.Corpus.NoIDs()))
 	}
 	opened.from, opened.states, opened.problems = o, statesOf(sources), len(problems)
 	return opened, nil
@@ -117,7 +123,7 @@ func (o *Options) open(ctx context.Context, sources []corpus.Source, problems in
 			return nil, ctx.Err()
 		}
 		if o.OnNotice != nil {
-			o.OnNotice(err)
+			o.OnNotice(fmt.Errorf("the index of %s cannot be kept, and is made in memory: %w", fault.Shown(strings.Join(o.Inputs, ", ")), err))
 		}
 		return o.inMemory(ctx, sources, problems)
 	}

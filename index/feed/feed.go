@@ -38,7 +38,6 @@ type Summary struct {
 	// Of an Index with index.Options.ByID: documents that have left it since an added one has their id, and added
 	// ones that were named apart (index.Document.Made). A Builder tells both when it is finished.
 	Replaced, Apart int64
-	Named           int64 // of those added, with an id of their own
 }
 
 // blockSize is how many bytes of a file a goroutine takes at once. It is also about how many bytes the
@@ -117,13 +116,12 @@ type worker struct {
 	batch    *index.Batch
 	problems []*corpus.Problem
 	id       []byte
-	named    int64 // of the batch, with an id of their own
 }
 
 // Prepare implements intake.Worker. It fills the batch.
 func (w *worker) Prepare(f *corpus.File, b *corpus.Block, line int64) error {
 	w.batch.Reset()
-	w.problems, w.named = w.problems[:0], 0
+	w.problems = w.problems[:0]
 	w.parser.Start(f, b)
 	for r := (corpus.Record{}); w.parser.Next(&r); {
 		err := r.Err
@@ -150,8 +148,6 @@ func (w *worker) add(f *corpus.File, r *corpus.Record, line int64) error {
 	if d.ID == nil {
 		w.id = f.Source().AppendID(w.id[:0], line+r.Line)
 		d.ID, d.Made = w.id, f.Source().MakesIDs()
-	} else {
-		w.named++
 	}
 	w.batch.Add(d)
 	return nil
@@ -167,6 +163,5 @@ func (w *worker) Commit() error {
 	err := w.Index.Add(w.batch)
 	w.summary.Replaced += w.batch.Replaced()
 	w.summary.Apart += w.batch.Apart()
-	w.summary.Named += w.named
 	return err
 }

@@ -22,6 +22,7 @@ type Name string
 
 // All settings that messages name.
 const (
+	Answer          Name = "Answer"
 	Banding         Name = "Banding"
 	Bits            Name = "Bits"
 	BucketCap       Name = "BucketCap"
@@ -51,6 +52,7 @@ const (
 	Normalize       Name = "Normalize"
 	OnError         Name = "OnError"
 	Permutations    Name = "Permutations"
+	Passage         Name = "Passage"
 	Pipe            Name = "Pipe"
 	Precision       Name = "Precision"
 	Audit           Name = "Audit"
@@ -91,7 +93,7 @@ const (
 var Names = []Name{
 	Banding, Bits, BucketCap, Candidates, Containment, Distance, Field, Fold, Format, Fresh, Hash, Header, IDF, IDField,
 	Keep, Keys, Late, Match, MaxRecord, Measure, Memory, MinBands, MinLength, Model, NGram, NoSync, Normalize, OnError,
-	Audit, Permutations, Pipe, Precision, Preset, Recall, Refresh, Repetitions, Rows, Same, SaveConfig, Scheme, Seed, Shared, ShingleHash, Source, Star,
+	Answer, Audit, Passage, Permutations, Pipe, Precision, Preset, Recall, Refresh, Repetitions, Rows, Same, SaveConfig, Scheme, Seed, Shared, ShingleHash, Source, Star,
 	StopWords, StripDiacritics, TagPrefix, TextField, ThirdTexts, Threshold, Tokens, Top, Truth, Unique, Verify, Whole, Window, WindowDocs, With,
 	Within, By, Work,
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/internal/pieces"
+	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/stage"
 )
@@ -65,13 +66,18 @@ func exchanged(p *Plan, keys int) (int, int64) {
 // and the files of each task.
 func (p *Plan) divide(ctx context.Context, c dedup.Config, keys int, prices Prices) error {
 	c.Threads, c.Outputs, c.Output, c.Memory = 1, nil, "", 0
+	tell := c.OnNotice
 	c.OnSkip, c.OnNotice, c.Progress = nil, nil, nil // findFiles has reported
+	seen := c.Corpus.Watch()
 	if decision, _ := c.Decide.(dedup.Similarity); decision.Measure.IsCount() {
 		c.Decide = dedup.Similarity{Measure: measure.Containment} // reading costs the same by any measure for which sets are joined
 	}
 	judged, err := dedup.MakePlan(ctx, c)
 	if err != nil {
 		return err
+	}
+	if tell != nil && seen.LacksIDs(c.Corpus) {
+		tell(setting.Textf("in a sample %s", c.Corpus.NoIDs()))
 	}
 	e := &p.Estimate
 	e.Files, e.InputBytes, e.Documents = judged.Files, judged.InputBytes, judged.Documents
