@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/valyala/fastjson"
+
 	"github.com/alike-dev/alike/index"
 	"github.com/alike-dev/alike/internal/ordered"
 )
@@ -69,12 +71,23 @@ func (c *collection) get(id string) (answer []byte, err error) {
 	return append(answer, '}', '\n'), nil
 }
 
-// metadata returns the object of metadata among columns.
+// metadata returns the object of metadata among columns. Earlier versions have stored some that is no JSON.
 func metadata(columns [][]byte) []byte {
 	if len(columns) <= metadataColumn {
 		return []byte("{}")
 	}
-	return columns[metadataColumn]
+	stored := columns[metadataColumn]
+	if isJSON(stored) {
+		return stored
+	}
+	v, err := new(fastjson.Parser).ParseBytes(stored)
+	if err == nil {
+		stored, err = appendValue(nil, v)
+	}
+	if err != nil {
+		return []byte("{}")
+	}
+	return stored
 }
 
 func (c *collection) remove(id string) error {

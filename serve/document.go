@@ -3,6 +3,7 @@ package serve
 import (
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"math"
 	"slices"
 	"strconv"
@@ -138,21 +139,58 @@ func (p *parser) field(name string, v *fastjson.Value, d *document) (err error) 
 		d.meta = append(d.meta, ',')
 	}
 	d.meta = append(appendQuoted(d.meta, name), ':')
-	from := len(d.meta)
-	d.meta = v.MarshalTo(d.meta)
-	return checkNumbers(name, v, d.meta[from:])
-}
-
-// checkNumbers refuses what fastjson takes for a number and JSON does not, such as NaN: it would be given back as it
-// is. written is the value as it is written.
-func checkNumbers(name string, v *fastjson.Value, written []byte) error {
-	switch v.Type() {
-	case fastjson.TypeNumber, fastjson.TypeArray, fastjson.TypeObject:
-		if fastjson.ValidateBytes(written) != nil {
-			return unprocessable(name, "has something that is no number of JSON")
-		}
+	if d.meta, err = appendValue(d.meta, v); err != nil {
+		return noNumber(name)
 	}
 	return nil
+}
+
+// appendValue appends a value as it was written. fastjson reads more than JSON: of strings with raw control characters,
+// wrong escapes or bytes that are no UTF-8 their characters are written, and a number that is none is an error.
+func appendValue(dst []byte, v *fastjson.Value) (_ []byte, err error) {
+	from := len(dst)
+	if dst = v.MarshalTo(dst); isJSON(dst[from:]) {
+		return dst, nil
+	}
+	dst = dst[:from]
+	switch v.Type() {
+	case fastjson.TypeObject:
+		dst = append(dst, '{')
+		v.GetObject().Visit(func(key []byte, of *fastjson.Value) {
+			if err != nil {
+				return
+			}
+			if len(dst) > from+1 {
+				dst = append(dst, ',')
+			}
+			dst, err = appendValue(append(appendQuoted(dst, key), ':'), of)
+		})
+		return append(dst, '}'), err
+	case fastjson.TypeArray:
+		dst = append(dst, '[')
+		for i, of := range v.GetArray() {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			if dst, err = appendValue(dst, of); err != nil {
+				return dst, err
+			}
+		}
+		return append(dst, ']'), nil
+	case fastjson.TypeString:
+		return appendQuoted(dst, v.GetStringBytes()), nil
+	}
+	return dst, errors.New("no value of JSON")
+}
+
+// isJSON tells whether every reader of JSON takes a value.
+func isJSON(written []byte) bool {
+	return fastjson.ValidateBytes(written) == nil && utf8.Valid(written)
+}
+
+// noNumber is the problem of what fastjson takes for a number and JSON does not, such as NaN: it would be given back as it is.
+func noNumber(name string) error {
+	return unprocessable(name, "has something that is no number of JSON")
 }
 
 // twice is the problem of a field of which readers of JSON would take the one or the other.
@@ -165,7 +203,10 @@ func scalar(name string, v *fastjson.Value) ([]byte, error) {
 		return v.StringBytes()
 	case fastjson.TypeNumber:
 		written := v.MarshalTo(nil)
-		return written, checkNumbers(name, v, written)
+		if !isJSON(written) {
+			return nil, noNumber(name)
+		}
+		return written, nil
 	}
 	return nil, unprocessable(name, "takes a string or a number")
 }

@@ -592,6 +592,43 @@ func TestWhatIsNoNumberOfJSONIsRefused(t *testing.T) {
 	s.want(http.StatusOK, `{"id":"a","text":"t","size":-1.5e3,"other":[0.25]}`, "GET", "/v1/collections/c/documents/a", "")
 }
 
+// Bodies may have raw control characters, wrong escapes and bytes that are no UTF-8, which a lenient reader takes.
+func TestEveryAnswerIsJSONWhateverABodyHas(t *testing.T) {
+	s := start(t, Config{})
+	const at, text = "/v1/collections/c", "snow has closed the pass above the lake for a third day"
+	ask := func(method, path, body string) string {
+		t.Helper()
+		code, out := s.do(method, path, jsonType, body)
+		if code >= http.StatusInternalServerError || !isJSON([]byte(out)) || !json.Valid([]byte(out)) {
+			t.Errorf("%s %s %q: %d %q", method, path, body, code, out)
+		}
+		return out
+	}
+	ask("PUT", at, `{"threshold":0.5,"ngram":2,"fields":{"lang":"string"}}`)
+	for i, odd := range []string{"\x01", "\x1b[31m", "\xff\xfe", "\x7f\u009b", `\x`, `\u12`, `\ud800`, "a\tb\n"} {
+		id, own := fmt.Sprint("id", i), strings.ReplaceAll(text, " ", fmt.Sprint(i, " "))
+		for _, body := range []string{
+			`{"id":"` + id + `","text":"` + own + odd + `","evidence":true,"lang":"` + odd + `","m` + odd + `":{"` + odd + `":["` + odd + `",1.50]}}`,
+			`{"id":"` + odd + `","text":"` + text + `"}`,
+			`{"id":"` + odd + odd + `","text":"` + text + ` running","evidence":true}`,
+		} {
+			ask("POST", at+"/check", body)
+		}
+		if got := ask("GET", at+"/documents/"+id, ""); !strings.Contains(got, `,1.50]}`) {
+			t.Errorf("%q: %s", odd, got)
+		}
+		ask("POST", at+"/search", `{"text":"`+text+odd+`","evidence":true,"passages":true}`)
+		ask("POST", at+"/search", `{"text":"`+text+`","filter":{"lang":"`+odd+`","no`+odd+`":1}}`)
+		ask("PUT", "/v1/collections/d", `{"tokens":"`+odd+`","n`+odd+`":1}`)
+		ask("POST", "/v1/sketch", `{"text":"`+text+odd+`","id":"`+odd+`"}`)
+		ask("POST", "/v1/compare", `{"a":"`+text+odd+`","b":"`+odd+`"}`)
+		s.want(http.StatusOK, "", "POST", at+"/search", `{"text":"`+own+`"}`)
+	}
+	if got := string(metadata([][]byte{nil, []byte("{\"a\":\"\x01\",\"b\":\"\xff\",\"c\":[1.50]}")})); got != `{"a":"\u0001","b":"\ufffd","c":[1.50]}` {
+		t.Errorf("metadata of an earlier version: %s", got)
+	}
+}
+
 func TestBodiesWithAByteOrderMarkAreDecoded(t *testing.T) {
 	s := start(t, Config{})
 	s.want(http.StatusCreated, "", "PUT", "/v1/collections/c", "\ufeff{}")
