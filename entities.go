@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/sorting"
@@ -139,11 +140,50 @@ func entitiesOf(r *JoinResult, all *linkage.Stacked) *Entities {
 		if 2*c.Believed < c.Pairs() {
 			e.Doubtful++
 		}
-		e.Largest = append(e.Largest, LargestEntity{name, len(c.Members), c.Probability})
+	}
+	if len(r.Repeated) > 0 {
+		e.nameApart(r.Entities.Clusters)
+	}
+	for i := range r.Entities.Clusters {
+		c := &r.Entities.Clusters[i]
+		e.Largest = append(e.Largest, LargestEntity{e.Records[c.Members[0]].Entity, len(c.Members), c.Probability})
 	}
 	sorting.Stable(e.Largest, func(x, y LargestEntity) int {
 		return cmp.Or(cmp.Compare(y.Records, x.Records), cmp.Compare(x.Entity, y.Entity))
 	})
 	e.Largest = e.Largest[:min(largestEntities, len(e.Largest))]
 	return e
+}
+
+// nameApart gives different entities different names where several records of a table have one id.
+func (e *Entities) nameApart(clusters []linkage.Cluster) {
+	first := make([]int, len(e.Records)) // of each record the first one of its entity
+	for row := range first {
+		first[row] = row
+	}
+	for i := range clusters {
+		least := slices.Min(clusters[i].Members)
+		for _, m := range clusters[i].Members {
+			first[m] = int(least)
+		}
+	}
+	used := map[string]bool{}
+	for row := range e.Records {
+		of := &e.Records[row]
+		if first[row] < row {
+			of.Entity = e.Records[first[row]].Entity
+			continue
+		}
+		of.Entity = unusedName(used, of.Entity)
+	}
+}
+
+// unusedName returns a name, or with a number behind it the first that is not used, and uses it.
+func unusedName(used map[string]bool, name string) string {
+	unused := name
+	for i := 2; used[unused]; i++ {
+		unused = name + "/" + strconv.Itoa(i)
+	}
+	used[unused] = true
+	return unused
 }

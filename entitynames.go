@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/linkage"
@@ -142,11 +141,7 @@ func (n *naming) assign(shared []overlap, known []linkage.EntityOf) {
 		if n.names[own] != "" {
 			continue
 		}
-		name := own
-		for i := 2; used[name]; i++ {
-			name = own + "/" + strconv.Itoa(i)
-		}
-		n.names[own], used[name] = name, true
+		n.names[own] = unusedName(used, own)
 	}
 }
 

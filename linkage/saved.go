@@ -91,7 +91,7 @@ func ReadSaved(data []byte) (m *Model, threshold float64, err error) {
 		m, err = ReadModel(data)
 		return m, 0, err
 	case settings.Model == nil && settings.Fields != nil:
-		return nil, 0, setting.Errorf("these are settings without a model, as earlier versions wrote them: let alike join write them again (%s)", setting.SaveConfig)
+		return nil, 0, setting.Errorf("these are settings without a model, as of tables without records, or by an earlier version: let alike join write them again (%s)", setting.SaveConfig)
 	case settings.Model == nil:
 		return nil, 0, setting.Errorf("no model: let alike learn write one, or alike join (%s)", setting.SaveConfig)
 	}
