@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/alike-dev/alike/dedup/internal/roomtest"
 	"github.com/alike-dev/alike/internal/testsize"
 	"github.com/alike-dev/alike/vfs/vfstest"
 )
@@ -30,7 +29,7 @@ func TestResultsAreTheSameForAnyThreadsMemoryAndWork(t *testing.T) {
 				if how.small {
 					tiny(&c)
 				}
-				on := roomtest.NewTracedFS(vfstest.NewMem(), nil)
+				on := newTracedFS(vfstest.NewMem(), nil)
 				got, err := command.on(t, context.Background(), on, c)
 				if err != nil {
 					t.Fatalf("%s, %s, %+v: %v", v.name, command.name, how, err)
@@ -41,7 +40,7 @@ func TestResultsAreTheSameForAnyThreadsMemoryAndWork(t *testing.T) {
 				if left := on.Left(); len(left) > 0 {
 					t.Errorf("%s, %s, %+v: left open %q", v.name, command.name, how, left)
 				}
-				if left := roomtest.MemTree(t, on.FS, workFolder); len(left) > 0 {
+				if left := memTree(t, on.FS, workFolder); len(left) > 0 {
 					t.Errorf("%s, %s, %+v: left in the work folder: %q", v.name, command.name, how, slices.Collect(maps.Keys(left)))
 				}
 			}

@@ -14,7 +14,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/alike-dev/alike/dedup/internal/roomtest"
 	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/testsize"
 	"github.com/alike-dev/alike/vfs/vfstest"
@@ -28,7 +27,7 @@ var (
 	temporary = regexp.MustCompile(`\.alike-[0-9a-z]+\.tmp`)
 )
 
-func siteOf(o roomtest.Operation) site {
+func siteOf(o operation) site {
 	file := temporary.ReplaceAllString(path.Base(o.Path), "T")
 	return site{o.Kind, digits.ReplaceAllString(file, "#")}
 }
@@ -37,7 +36,7 @@ func siteOf(o roomtest.Operation) site {
 func (c command) sites(t *testing.T, config Config) map[site]int {
 	t.Helper()
 	counts := map[site]int{}
-	on := roomtest.NewTracedFS(vfstest.NewMem(), func(o roomtest.Operation) error {
+	on := newTracedFS(vfstest.NewMem(), func(o operation) error {
 		counts[siteOf(o)]++
 		return nil
 	})
@@ -107,8 +106,8 @@ func (c command) meets(t *testing.T, f failure, config Config, want outcome, tem
 	t.Helper()
 	on := vfstest.NewMem()
 	count := 0
-	var met roomtest.Operation
-	traced := roomtest.NewTracedFS(on, func(o roomtest.Operation) error {
+	var met operation
+	traced := newTracedFS(on, func(o operation) error {
 		if siteOf(o) == f.site {
 			if count++; count == f.n {
 				met = o
@@ -145,7 +144,7 @@ func (c command) meets(t *testing.T, f failure, config Config, want outcome, tem
 	if !errors.Is(err, f.err) || !strings.Contains(err.Error(), met.Path) {
 		t.Errorf("%v: the error is %q", met, err)
 	}
-	out := roomtest.MemTree(t, on, outFolder)
+	out := memTree(t, on, outFolder)
 	for name := range out {
 		if first, _, _ := strings.Cut(name, "/"); first != write.StagingFolder && (config.Work == nil || name == write.SummaryFile) {
 			t.Errorf("%v: %s is left", met, name)
@@ -154,7 +153,7 @@ func (c command) meets(t *testing.T, f failure, config Config, want outcome, tem
 	if _, err := on.Stat(outFolder); config.Work == nil && !removing && !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("%v: the output folder is left: %v", met, slices.Collect(maps.Keys(out)))
 	}
-	if left := roomtest.MemTree(t, on, temp); config.Work == nil && !removing && len(left) > 0 {
+	if left := memTree(t, on, temp); config.Work == nil && !removing && len(left) > 0 {
 		t.Errorf("%v: left in the work folder: %v", met, slices.Collect(maps.Keys(left)))
 	}
 	config.limits.due = every(7)

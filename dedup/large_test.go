@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/alike-dev/alike/dedup/internal/roomtest"
 	"github.com/alike-dev/alike/internal/testsize"
 	"github.com/alike-dev/alike/vfs/vfstest"
 )
@@ -32,7 +31,7 @@ func TestResultsAreTheSameWhenSortersSpill(t *testing.T) {
 	}
 	config.limits.memory, config.limits.retain = 1, 1
 	spilled := map[string]bool{}
-	on := roomtest.NewTracedFS(vfstest.NewMem(), func(o roomtest.Operation) error {
+	on := newTracedFS(vfstest.NewMem(), func(o operation) error {
 		if o.Kind == "write" {
 			spilled[siteOf(o).file] = true
 		}

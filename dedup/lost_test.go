@@ -13,7 +13,6 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/alike-dev/alike/corpus"
-	"github.com/alike-dev/alike/dedup/internal/roomtest"
 	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/testsize"
 	"github.com/alike-dev/alike/vfs/vfstest"
@@ -80,7 +79,7 @@ func checkDamaged(t *testing.T, what, dir string) (skipped []string) {
 	if s.Read != s.Kept+s.Removed+s.Skipped || s.Skipped != int64(len(skipped)) {
 		t.Errorf("%s: read %d, kept %d, removed %d, skipped %d: %q", what, s.Read, s.Kept, s.Removed, s.Skipped, skipped)
 	}
-	out, copies := roomtest.MemTree(t, mem, outFolder), t.TempDir()
+	out, copies := memTree(t, mem, outFolder), t.TempDir()
 	for name, data := range out {
 		if strings.HasPrefix(name, write.KeptFolder+"/") {
 			writeFile(t, filepath.Join(copies, filepath.Base(name)), []byte(data))
@@ -187,7 +186,7 @@ func TestKilledRunWithLostRowsGoesOnToTheSameResult(t *testing.T) {
 	breakColumn(t, path, data)
 	c := commands[0]
 	config := variants(t)[0].resumable(dir, "", 2)
-	want, err := c.on(t, context.Background(), roomtest.NewTracedFS(vfstest.NewMem(), nil), config)
+	want, err := c.on(t, context.Background(), newTracedFS(vfstest.NewMem(), nil), config)
 	if err != nil {
 		t.Fatal(err)
 	}

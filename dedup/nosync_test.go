@@ -5,7 +5,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/alike-dev/alike/dedup/internal/roomtest"
 	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
@@ -18,7 +17,7 @@ func TestNoSyncWaitsForNoFileAndGivesTheSame(t *testing.T) {
 			c := v.config(inputs, references)
 			c.Work = Unsynced{}
 			var syncs atomic.Int64
-			on := roomtest.NewTracedFS(vfstest.NewMem(), func(o roomtest.Operation) error {
+			on := newTracedFS(vfstest.NewMem(), func(o operation) error {
 				if o.Kind == "sync" {
 					syncs.Add(1)
 				}

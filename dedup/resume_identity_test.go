@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/alike-dev/alike/corpus"
-	"github.com/alike-dev/alike/dedup/internal/roomtest"
 	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/journal"
 	"github.com/alike-dev/alike/internal/resume"
@@ -93,7 +92,7 @@ func TestAFileInThePlaceOfAnotherOneIsRefused(t *testing.T) {
 					continue
 				}
 				on := copyOf(t, left)
-				writeVFS(t, on, folder+name, []byte(roomtest.ReadVFS(t, left, folder+other)))
+				writeVFS(t, on, folder+name, []byte(readVFS(t, left, folder+other)))
 				got, err := command.on(t, context.Background(), on, v.resumable(inputs, references, 2))
 				if err != nil {
 					refused[kind]++
@@ -119,13 +118,13 @@ func TestAnOutputThatIsNotWhatWasWrittenIsWrittenAgain(t *testing.T) {
 	inputs, references := troubleCorpus(t, 10)
 	v := variants(t)[0]
 	want := commands[0].undisturbed(t, v.config(inputs, references))
-	_, records, _ := strings.Cut(roomtest.ReadVFS(t, lastBeforeTheEnd(t, v, inputs, references), workFolder+"/alike.journal"), " . ")
+	_, records, _ := strings.Cut(readVFS(t, lastBeforeTheEnd(t, v, inputs, references), workFolder+"/alike.journal"), " . ")
 	before, _, _ := strings.Cut(records, " "+resume.Published+" ")
 	last := strings.Count(before, "\n") - 1 // of the records before all is staged
 	changed := 0
 	for n := last - 6; n <= last; n += 2 {
 		left := commands[0].stopAtRecord(t, v.resumable(inputs, references, 1), n)
-		for name, data := range roomtest.MemTree(t, left, outFolder+"/"+write.StagingFolder) {
+		for name, data := range memTree(t, left, outFolder+"/"+write.StagingFolder) {
 			if strings.HasSuffix(name, "/") || data == "" {
 				continue
 			}
@@ -144,10 +143,10 @@ func TestAnOutputThatIsNotWhatWasWrittenIsWrittenAgain(t *testing.T) {
 func lastBeforeTheEnd(t *testing.T, v variant, inputs, references string) *vfstest.Mem {
 	t.Helper()
 	on, dead := vfstest.NewMem(), false
-	traced := roomtest.NewTracedFS(on, func(o roomtest.Operation) error {
+	traced := newTracedFS(on, func(o operation) error {
 		dead = dead || o.Kind == "remove" && strings.HasSuffix(o.Path, "/alike.journal")
 		if dead {
-			return roomtest.ErrDead
+			return errDead
 		}
 		return nil
 	})
@@ -202,8 +201,8 @@ func TestFewFilesOfTheWorkFolderAreOpenAtOnce(t *testing.T) {
 	config.Beside = nil
 	config.limits.part = 1
 	parts, most := map[string]bool{}, 0
-	var traced *roomtest.TracedFS
-	traced = roomtest.NewTracedFS(vfstest.NewMem(), func(o roomtest.Operation) error { // traced.mu is held
+	var traced *tracedFS
+	traced = newTracedFS(vfstest.NewMem(), func(o operation) error { // traced.mu is held
 		if strings.HasSuffix(o.Path, ".part") {
 			parts[o.Path] = true
 		}

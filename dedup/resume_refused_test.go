@@ -22,7 +22,6 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/dedup/internal/group"
-	"github.com/alike-dev/alike/dedup/internal/roomtest"
 	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/filelock"
 	"github.com/alike-dev/alike/internal/journal"
@@ -48,19 +47,19 @@ func (c command) runToRecord(t testing.TB, config Config, n int) (on *vfstest.Me
 	t.Helper()
 	on = vfstest.NewMem()
 	records, dead := 0, false
-	traced := roomtest.NewTracedFS(on, func(o roomtest.Operation) error {
+	traced := newTracedFS(on, func(o operation) error {
 		// What is written to the journal is a record; creating it has another name.
 		if strings.HasSuffix(o.Path, "/alike.journal") && o.Kind == "write" {
 			records++
 		}
 		dead = dead || records > n
 		if dead {
-			return roomtest.ErrDead
+			return errDead
 		}
 		return nil
 	})
 	_, err := c.on(t, context.Background(), traced, config)
-	if err != nil && !errors.Is(err, roomtest.ErrDead) {
+	if err != nil && !errors.Is(err, errDead) {
 		t.Fatalf("%d records: error %v", n, err)
 	}
 	traced.CloseAll()
@@ -70,7 +69,7 @@ func (c command) runToRecord(t testing.TB, config Config, n int) (on *vfstest.Me
 func copyOf(t testing.TB, from *vfstest.Mem) *vfstest.Mem {
 	t.Helper()
 	to := vfstest.NewMem()
-	for name, data := range roomtest.MemTree(t, from, "/") {
+	for name, data := range memTree(t, from, "/") {
 		if strings.HasSuffix(name, "/") {
 			if err := to.MkdirAll("/"+name, 0o755); err != nil {
 				t.Fatal(err)
@@ -144,7 +143,7 @@ func TestARunOfOtherSettingsIsRefusedWithTheNameOfWhatChanged(t *testing.T) {
 		if err := left.Remove(workFolder + "/alike.lock"); err != nil && !errors.Is(err, os.ErrNotExist) { // of the killed process
 			t.Fatal(err)
 		}
-		if !maps.Equal(roomtest.MemTree(t, on, "/"), roomtest.MemTree(t, left, "/")) {
+		if !maps.Equal(memTree(t, on, "/"), memTree(t, left, "/")) {
 			t.Errorf("%s: a refused run has changed something", change.names)
 		}
 	}
@@ -234,7 +233,7 @@ func noted(t *testing.T, on *vfstest.Mem, c Config) map[string]int64 {
 	done := map[string]int64{}
 	parts := doctable.NewBuilder(doctable.Options{Sources: make([]corpus.Source, 1<<10), Space: w})
 	defer parts.Close()
-	for line := range strings.Lines(roomtest.ReadVFS(t, on, workFolder+"/alike.journal")) {
+	for line := range strings.Lines(readVFS(t, on, workFolder+"/alike.journal")) {
 		fields := strings.SplitN(strings.TrimSpace(line), " ", 3)
 		switch fields[1] {
 		case resume.Part:
@@ -375,7 +374,7 @@ func TestADamagedWorkFolderGivesAnErrorOrTheSameResult(t *testing.T) {
 				continue
 			}
 			path := workFolder + "/" + name
-			data := []byte(roomtest.ReadVFS(t, left, path))
+			data := []byte(readVFS(t, left, path))
 			if len(data) == 0 {
 				continue
 			}

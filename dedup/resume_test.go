@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/alike-dev/alike/dedup/internal/roomtest"
 	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/resume"
 	"github.com/alike-dev/alike/internal/testsize"
@@ -28,7 +27,7 @@ func (c command) stop(t *testing.T, config Config, on *vfstest.Mem, n int, after
 	t.Helper()
 	left = on
 	writes := 0
-	traced := roomtest.NewTracedFS(on, func(o roomtest.Operation) error {
+	traced := newTracedFS(on, func(o operation) error {
 		if o.Write && !stopped {
 			if writes++; writes == n {
 				stopped = true
@@ -38,7 +37,7 @@ func (c command) stop(t *testing.T, config Config, on *vfstest.Mem, n int, after
 			}
 		}
 		if stopped {
-			return roomtest.ErrDead
+			return errDead
 		}
 		return nil
 	})
@@ -55,7 +54,7 @@ func (c command) stop(t *testing.T, config Config, on *vfstest.Mem, n int, after
 		}
 	case err == nil:
 		// Only what nothing depends on was left to do.
-	case !errors.Is(err, roomtest.ErrDead):
+	case !errors.Is(err, errDead):
 		t.Errorf("killed before write %d: error %v", n, err)
 	}
 	if open := traced.Left(); len(open) > 0 {
@@ -72,14 +71,14 @@ func published(t *testing.T, on *vfstest.Mem) bool {
 	if _, err := on.Stat(workFolder + "/alike.journal"); err != nil {
 		return false
 	}
-	return strings.Contains(roomtest.ReadVFS(t, on, workFolder+"/alike.journal"), " "+resume.Published+" ")
+	return strings.Contains(readVFS(t, on, workFolder+"/alike.journal"), " "+resume.Published+" ")
 }
 
 // goesOn runs a command that was stopped to its end.
 func (c command) goesOn(t *testing.T, config Config, on *vfstest.Mem, want outcome) {
 	t.Helper()
 	published := published(t, on)
-	got, err := c.on(t, context.Background(), roomtest.NewTracedFS(on, nil), config)
+	got, err := c.on(t, context.Background(), newTracedFS(on, nil), config)
 	got, err = atItsEnd(t, on, got, err, want)
 	if err != nil {
 		t.Errorf("going on: %v", err)
@@ -91,7 +90,7 @@ func (c command) goesOn(t *testing.T, config Config, on *vfstest.Mem, want outco
 	if d := got.differsFrom(want); d != "" {
 		t.Errorf("after going on: %s", d)
 	}
-	left := roomtest.MemTree(t, on, workFolder)
+	left := memTree(t, on, workFolder)
 	delete(left, "alike.lock") // of a run that had come to its end
 	if len(left) > 0 {
 		t.Errorf("after going on: left in the work folder %q", slices.Collect(maps.Keys(left)))
@@ -102,7 +101,7 @@ func (c command) goesOn(t *testing.T, config Config, on *vfstest.Mem, want outco
 // had come to its end, its journal being gone. Anything else it returns as it is.
 func atItsEnd(t *testing.T, on *vfstest.Mem, got outcome, err error, want outcome) (outcome, error) {
 	t.Helper()
-	files := roomtest.MemTree(t, on, outFolder)
+	files := memTree(t, on, outFolder)
 	if err == nil || files[write.SummaryFile] == "" || !strings.Contains(err.Error(), "not empty") {
 		return got, err
 	}
@@ -139,7 +138,7 @@ func someOf(rng *rand.Rand, n, some int) (at []int) {
 // writes returns how many write operations a command makes.
 func (c command) writes(t *testing.T, config Config) (n int) {
 	t.Helper()
-	on := roomtest.NewTracedFS(vfstest.NewMem(), func(o roomtest.Operation) error {
+	on := newTracedFS(vfstest.NewMem(), func(o operation) error {
 		if o.Write {
 			n++
 		}

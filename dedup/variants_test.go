@@ -21,7 +21,6 @@ import (
 
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/corpus"
-	"github.com/alike-dev/alike/dedup/internal/roomtest"
 	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/testsize"
 	"github.com/alike-dev/alike/measure"
@@ -396,10 +395,10 @@ func folderOn(t testing.TB, on vfs.FS, c Config, run func(c Config) (counts stri
 	if o.counts, err = run(c); err != nil {
 		return o, err
 	}
-	if traced, ok := on.(*roomtest.TracedFS); ok {
+	if traced, ok := on.(*tracedFS); ok {
 		on = traced.FS
 	}
-	o.files = roomtest.MemTree(t, on, outFolder)
+	o.files = memTree(t, on, outFolder)
 	if o.files[write.SummaryFile] == "" {
 		t.Error("no summary")
 	}

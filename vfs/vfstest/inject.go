@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"sync/atomic"
 
 	"github.com/alike-dev/alike/vfs"
 )
@@ -48,17 +49,24 @@ func (k OpKind) Writes() bool { return k < OpOpen }
 type Injector func(Op) error
 
 // Inject returns a file system that asks before every operation.
-func Inject(on vfs.FS, ask Injector) vfs.FS { return &failing{on, ask} }
+func Inject(on vfs.FS, ask Injector) *Injected { return &Injected{FS: on, ask: ask} }
 
 // InjectFile is Inject for a file.
-func InjectFile(f vfs.File, name string, ask Injector) vfs.File { return &failingFile{f, name, ask} }
-
-type failing struct {
-	vfs.FS
-	ask Injector
+func InjectFile(f vfs.File, name string, ask Injector) vfs.File {
+	return &failingFile{f, name, ask, new(atomic.Int64)}
 }
 
-func (f *failing) Unwrap() vfs.FS { return f.FS }
+// Injected is a file system of Inject.
+type Injected struct {
+	vfs.FS
+	ask  Injector
+	open atomic.Int64
+}
+
+// Left returns how many files were opened and not closed.
+func (f *Injected) Left() int { return int(f.open.Load()) }
+
+func (f *Injected) Unwrap() vfs.FS { return f.FS }
 
 // do asks, and then does what act does with name.
 func do[T any](ask Injector, kind OpKind, name string, act func(name string) (T, error)) (result T, err error) {
@@ -68,26 +76,29 @@ func do[T any](ask Injector, kind OpKind, name string, act func(name string) (T,
 	return act(name)
 }
 
-func (f *failing) open(kind OpKind, name string, open func(name string) (vfs.File, error)) (vfs.File, error) {
+func (f *Injected) opened(kind OpKind, name string, open func(name string) (vfs.File, error)) (vfs.File, error) {
 	opened, err := do(f.ask, kind, name, open)
 	if err != nil {
 		return nil, err
 	}
-	return InjectFile(opened, name, f.ask), nil
+	f.open.Add(1)
+	return &failingFile{opened, name, f.ask, &f.open}, nil
 }
 
-func (f *failing) Create(name string) (vfs.File, error) { return f.open(OpCreate, name, f.FS.Create) }
-func (f *failing) Open(name string) (vfs.File, error)   { return f.open(OpOpen, name, f.FS.Open) }
+func (f *Injected) Create(name string) (vfs.File, error) {
+	return f.opened(OpCreate, name, f.FS.Create)
+}
+func (f *Injected) Open(name string) (vfs.File, error) { return f.opened(OpOpen, name, f.FS.Open) }
 
-func (f *failing) OpenReadWrite(name string) (vfs.File, error) {
-	return f.open(OpOpen, name, f.FS.OpenReadWrite)
+func (f *Injected) OpenReadWrite(name string) (vfs.File, error) {
+	return f.opened(OpOpen, name, f.FS.OpenReadWrite)
 }
 
-func (f *failing) OpenDir(name string) (vfs.File, error) {
-	return f.open(OpOpenDir, name, f.FS.OpenDir)
+func (f *Injected) OpenDir(name string) (vfs.File, error) {
+	return f.opened(OpOpenDir, name, f.FS.OpenDir)
 }
 
-func (f *failing) Link(oldname, newname string) error {
+func (f *Injected) Link(oldname, newname string) error {
 	if err := f.ask(Op{OpLink, oldname}); err != nil {
 		return err
 	}
@@ -95,7 +106,7 @@ func (f *failing) Link(oldname, newname string) error {
 }
 
 // Remove asks only about files that exist.
-func (f *failing) Remove(name string) error {
+func (f *Injected) Remove(name string) error {
 	if _, err := f.FS.Stat(name); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -105,30 +116,30 @@ func (f *failing) Remove(name string) error {
 	return f.FS.Remove(name)
 }
 
-func (f *failing) RemoveAll(name string) error {
+func (f *Injected) RemoveAll(name string) error {
 	if err := f.ask(Op{OpRemoveAll, name}); err != nil {
 		return err
 	}
 	return f.FS.RemoveAll(name)
 }
 
-func (f *failing) Rename(oldname, newname string) error {
+func (f *Injected) Rename(oldname, newname string) error {
 	if err := f.ask(Op{OpRename, oldname}); err != nil {
 		return err
 	}
 	return f.FS.Rename(oldname, newname)
 }
 
-func (f *failing) MkdirAll(dir string, perm fs.FileMode) error {
+func (f *Injected) MkdirAll(dir string, perm fs.FileMode) error {
 	if err := f.ask(Op{OpMkdirAll, dir}); err != nil {
 		return err
 	}
 	return f.FS.MkdirAll(dir, perm)
 }
 
-func (f *failing) Lock(name string) (io.Closer, error) { return do(f.ask, OpLock, name, f.FS.Lock) }
-func (f *failing) List(dir string) ([]string, error)   { return do(f.ask, OpList, dir, f.FS.List) }
-func (f *failing) Stat(name string) (fs.FileInfo, error) {
+func (f *Injected) Lock(name string) (io.Closer, error) { return do(f.ask, OpLock, name, f.FS.Lock) }
+func (f *Injected) List(dir string) ([]string, error)   { return do(f.ask, OpList, dir, f.FS.List) }
+func (f *Injected) Stat(name string) (fs.FileInfo, error) {
 	return do(f.ask, OpStat, name, f.FS.Stat)
 }
 
@@ -136,6 +147,12 @@ type failingFile struct {
 	vfs.File
 	name string
 	ask  Injector
+	open *atomic.Int64
+}
+
+func (f *failingFile) Close() error {
+	f.open.Add(-1)
+	return f.File.Close()
 }
 
 func (f *failingFile) Read(p []byte) (int, error) {

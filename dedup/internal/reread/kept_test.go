@@ -16,7 +16,6 @@ import (
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/doctable"
-	"github.com/alike-dev/alike/dedup/internal/roomtest"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/vfs/vfstest"
 )
@@ -63,21 +62,21 @@ func TestKeptRecordsAreThoseOfTheFile(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		most, held int64
-		fails      string
+		fails      []vfstest.OpKind
 		found      func(n int) bool
 	}{
-		{"all in memory", 0, 1 << 20, "", func(n int) bool { return n == 3000 }},
-		{"all on disk", 0, 0, "", func(n int) bool { return n == 3000 }},
-		{"both, to their end", 0, 200 << 10, "", func(n int) bool { return n == 3000 }},
-		{"both", 0, 200 << 10, "", func(n int) bool { return n == 3000 }},
-		{"some in memory", 200 << 10, 200 << 10, "", func(n int) bool { return n > 0 && n < 3000 }},
-		{"some on disk", 200 << 10, 0, "", func(n int) bool { return n > 0 && n < 3000 }},
-		{"no room", 1, 1, "", func(n int) bool { return n == 0 }},
-		{"no file", 0, 0, "create", func(n int) bool { return n == 0 }},
-		{"a full disk", 0, 200 << 10, "write", func(n int) bool { return n > 0 && n < 3000 }},
+		{"all in memory", 0, 1 << 20, nil, func(n int) bool { return n == 3000 }},
+		{"all on disk", 0, 0, nil, func(n int) bool { return n == 3000 }},
+		{"both, to their end", 0, 200 << 10, nil, func(n int) bool { return n == 3000 }},
+		{"both", 0, 200 << 10, nil, func(n int) bool { return n == 3000 }},
+		{"some in memory", 200 << 10, 200 << 10, nil, func(n int) bool { return n > 0 && n < 3000 }},
+		{"some on disk", 200 << 10, 0, nil, func(n int) bool { return n > 0 && n < 3000 }},
+		{"no room", 1, 1, nil, func(n int) bool { return n == 0 }},
+		{"no file", 0, 0, []vfstest.OpKind{vfstest.OpCreate}, func(n int) bool { return n == 0 }},
+		{"a full disk", 0, 200 << 10, []vfstest.OpKind{vfstest.OpFileWrite, vfstest.OpFileWriteAt}, func(n int) bool { return n > 0 && n < 3000 }},
 	} {
-		on := roomtest.NewTracedFS(vfstest.NewMem(), func(o roomtest.Operation) error {
-			if c.fails != "" && strings.HasPrefix(o.Kind, c.fails) {
+		on := vfstest.Inject(vfstest.NewMem(), func(o vfstest.Op) error {
+			if slices.Contains(c.fails, o.Kind) {
 				return syscall.ENOSPC
 			}
 			return nil
@@ -144,13 +143,13 @@ func TestKeptRecordsAreThoseOfTheFile(t *testing.T) {
 			}
 		}
 		if c.name == "both, to their end" {
-			if taken(t, kept.Whole(table, 3)); len(on.Left()) > 0 {
-				t.Errorf("%s: left open after all is taken: %q", c.name, on.Left())
+			if taken(t, kept.Whole(table, 3)); on.Left() > 0 {
+				t.Errorf("%s: %d files are left open after all is taken", c.name, on.Left())
 			}
 		}
 		kept.Release()
-		if open := on.Left(); len(open) > 0 || kept.Has(3, 0, 1) {
-			t.Errorf("%s: left open %q", c.name, open)
+		if open := on.Left(); open > 0 || kept.Has(3, 0, 1) {
+			t.Errorf("%s: %d files are left open", c.name, open)
 		}
 	}
 }

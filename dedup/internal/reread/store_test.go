@@ -2,12 +2,12 @@ package reread
 
 import (
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"strings"
 	"syscall"
 	"testing"
 
-	"github.com/alike-dev/alike/dedup/internal/roomtest"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/vfs/vfstest"
 )
@@ -46,9 +46,9 @@ func TestSpooledRecordsComeBackOrAreRefused(t *testing.T) {
 // Workers put records at the same time: the second one must not find half a spool.
 func TestASpoolThatCannotBeMadeIsAnErrorForEveryWorker(t *testing.T) {
 	for _, failing := range []string{"records", "records.index"} {
-		on := roomtest.NewTracedFS(vfstest.NewMem(), func(o roomtest.Operation) error {
+		on := vfstest.Inject(vfstest.NewMem(), func(o vfstest.Op) error {
 			if strings.HasSuffix(o.Path, "/"+failing) {
-				return syscall.ENOSPC
+				return &fs.PathError{Op: "open", Path: o.Path, Err: syscall.ENOSPC}
 			}
 			return nil
 		})
@@ -63,8 +63,8 @@ func TestASpoolThatCannotBeMadeIsAnErrorForEveryWorker(t *testing.T) {
 			}
 		}
 		s.close()
-		if open := on.Left(); len(open) > 0 {
-			t.Errorf("left open %q", open)
+		if open := on.Left(); open > 0 {
+			t.Errorf("%d files are left open", open)
 		}
 	}
 }

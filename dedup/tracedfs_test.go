@@ -1,4 +1,4 @@
-package roomtest
+package dedup
 
 import (
 	"errors"
@@ -18,49 +18,49 @@ import (
 	"github.com/alike-dev/alike/vfs"
 )
 
-// Operation is one operation on a file system.
-type Operation struct {
+// operation is one operation on a file system.
+type operation struct {
 	n     int    // 1, 2, … since the beginning
 	Kind  string // "write", "sync", …
 	Path  string
 	Write bool // it changes what a crash may lose
 }
 
-func (o Operation) String() string { return fmt.Sprintf("operation %d, %s %s", o.n, o.Kind, o.Path) }
+func (o operation) String() string { return fmt.Sprintf("operation %d, %s %s", o.n, o.Kind, o.Path) }
 
-// TracedFS is a file system that asks before every operation whether it may be
+// tracedFS is a file system that asks before every operation whether it may be
 // done, and knows which files are open. It accepts the paths of any system.
-type TracedFS struct {
+type tracedFS struct {
 	vfs.FS
 	// may returns the error that an operation fails with. A write that fails may
 	// have written half of its bytes. It is called for one operation after the
 	// other.
-	may func(Operation) error
+	may func(operation) error
 
 	mu    sync.Mutex
 	n     int
 	Files map[io.Closer]string
 }
 
-func NewTracedFS(on vfs.FS, may func(Operation) error) *TracedFS {
-	return &TracedFS{FS: on, may: may, Files: map[io.Closer]string{}}
+func newTracedFS(on vfs.FS, may func(operation) error) *tracedFS {
+	return &tracedFS{FS: on, may: may, Files: map[io.Closer]string{}}
 }
 
-func (t *TracedFS) do(kind, path string, write bool) error {
+func (t *tracedFS) do(kind, path string, write bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.n++
 	if t.may == nil {
 		return nil
 	}
-	if err := t.may(Operation{t.n, kind, path, write}); err != nil {
+	if err := t.may(operation{t.n, kind, path, write}); err != nil {
 		return &fs.PathError{Op: kind, Path: path, Err: err}
 	}
 	return nil
 }
 
 // Left returns the paths of the files that are still open.
-func (t *TracedFS) Left() []string {
+func (t *tracedFS) Left() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.Sorted(maps.Values(t.Files))
@@ -68,7 +68,7 @@ func (t *TracedFS) Left() []string {
 
 // CloseAll closes the files that a failed run has left open, so that its locks are free as
 // after the end of a process.
-func (t *TracedFS) CloseAll() {
+func (t *tracedFS) CloseAll() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for f := range t.Files {
@@ -82,7 +82,7 @@ func (t *TracedFS) CloseAll() {
 	clear(t.Files)
 }
 
-func (t *TracedFS) opened(kind, name string, write bool, open func(name string) (vfs.File, error)) (vfs.File, error) {
+func (t *tracedFS) opened(kind, name string, write bool, open func(name string) (vfs.File, error)) (vfs.File, error) {
 	name = filepath.ToSlash(name)
 	if err := t.do(kind, name, write); err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (t *TracedFS) opened(kind, name string, write bool, open func(name string) 
 	return file, nil
 }
 
-func (t *TracedFS) Create(name string) (vfs.File, error) {
+func (t *tracedFS) Create(name string) (vfs.File, error) {
 	return t.opened("create", name, true, func(name string) (vfs.File, error) {
 		if dir := path.Dir(name); strings.HasPrefix(dir, filepath.ToSlash(os.TempDir())) {
 			if err := t.FS.MkdirAll(dir, 0o755); err != nil { // made outside this file system
@@ -109,21 +109,21 @@ func (t *TracedFS) Create(name string) (vfs.File, error) {
 	})
 }
 
-func (t *TracedFS) Open(name string) (vfs.File, error) {
+func (t *tracedFS) Open(name string) (vfs.File, error) {
 	return t.opened("open", name, false, t.FS.Open)
 }
 
-func (t *TracedFS) OpenReadWrite(name string) (vfs.File, error) {
+func (t *tracedFS) OpenReadWrite(name string) (vfs.File, error) {
 	return t.opened("open", name, true, t.FS.OpenReadWrite)
 }
 
-func (t *TracedFS) OpenDir(name string) (vfs.File, error) {
+func (t *tracedFS) OpenDir(name string) (vfs.File, error) {
 	return t.opened("open folder", name, false, t.FS.OpenDir)
 }
 
-func (t *TracedFS) Link(from, to string) error { return errors.ErrUnsupported }
+func (t *tracedFS) Link(from, to string) error { return errors.ErrUnsupported }
 
-func (t *TracedFS) named(kind, name string, act func(name string) error) error {
+func (t *tracedFS) named(kind, name string, act func(name string) error) error {
 	name = filepath.ToSlash(name)
 	if err := t.do(kind, name, true); err != nil {
 		return err
@@ -131,18 +131,18 @@ func (t *TracedFS) named(kind, name string, act func(name string) error) error {
 	return act(name)
 }
 
-func (t *TracedFS) Remove(name string) error    { return t.named("remove", name, t.FS.Remove) }
-func (t *TracedFS) RemoveAll(name string) error { return t.named("remove all", name, t.FS.RemoveAll) }
+func (t *tracedFS) Remove(name string) error    { return t.named("remove", name, t.FS.Remove) }
+func (t *tracedFS) RemoveAll(name string) error { return t.named("remove all", name, t.FS.RemoveAll) }
 
-func (t *TracedFS) Rename(from, to string) error {
+func (t *tracedFS) Rename(from, to string) error {
 	return t.named("rename", from, func(from string) error { return t.FS.Rename(from, filepath.ToSlash(to)) })
 }
 
-func (t *TracedFS) MkdirAll(name string, perm os.FileMode) error {
+func (t *tracedFS) MkdirAll(name string, perm os.FileMode) error {
 	return t.named("make", name, func(name string) error { return t.FS.MkdirAll(name, perm) })
 }
 
-func (t *TracedFS) List(name string) ([]string, error) {
+func (t *tracedFS) List(name string) ([]string, error) {
 	name = filepath.ToSlash(name)
 	if err := t.do("list", name, false); err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ func (t *TracedFS) List(name string) ([]string, error) {
 	return t.FS.List(name)
 }
 
-func (t *TracedFS) Stat(name string) (fs.FileInfo, error) {
+func (t *tracedFS) Stat(name string) (fs.FileInfo, error) {
 	name = filepath.ToSlash(name)
 	if err := t.do("stat", name, false); err != nil {
 		return nil, err
@@ -161,10 +161,10 @@ func (t *TracedFS) Stat(name string) (fs.FileInfo, error) {
 // tracedLock is a lock that is held.
 type tracedLock struct {
 	io.Closer
-	fs *TracedFS
+	fs *tracedFS
 }
 
-func (t *TracedFS) Lock(name string) (io.Closer, error) {
+func (t *tracedFS) Lock(name string) (io.Closer, error) {
 	name = filepath.ToSlash(name)
 	if err := t.do("lock", name, true); err != nil {
 		return nil, err
@@ -191,7 +191,7 @@ func (l *tracedLock) Close() error {
 // tracedFile is an open file.
 type tracedFile struct {
 	vfs.File
-	fs    *TracedFS
+	fs    *tracedFS
 	path  string
 	wrote atomic.Bool // by any of the goroutines that write
 }
@@ -244,7 +244,7 @@ func (f *tracedFile) WriteAt(p []byte, at int64) (int, error) {
 
 // half returns how many bytes of p are written although writing fails.
 func (f *tracedFile) half(err error, p []byte) int {
-	if errors.Is(err, ErrDead) {
+	if errors.Is(err, errDead) {
 		return 0
 	}
 	return len(p) / 2
@@ -271,13 +271,13 @@ func (f *tracedFile) SyncData() error {
 	return f.File.SyncData()
 }
 
-// ErrDead is what every operation fails with after a process was killed or the
+// errDead is what every operation fails with after a process was killed or the
 // power has failed: the run must end, but nothing that it does is done.
-var ErrDead = errors.New("killed")
+var errDead = errors.New("killed")
 
-// MemTree returns the contents of all files below a folder of a file system, and
+// memTree returns the contents of all files below a folder of a file system, and
 // the folders without any.
-func MemTree(t testing.TB, on vfs.FS, dir string) map[string]string {
+func memTree(t testing.TB, on vfs.FS, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
 	var walk func(dir, below string)
@@ -298,7 +298,7 @@ func MemTree(t testing.TB, on vfs.FS, dir string) map[string]string {
 			if st.IsDir() {
 				walk(at, path.Join(below, name))
 			} else {
-				files[path.Join(below, name)] = ReadVFS(t, on, at)
+				files[path.Join(below, name)] = readVFS(t, on, at)
 			}
 		}
 	}
@@ -309,7 +309,7 @@ func MemTree(t testing.TB, on vfs.FS, dir string) map[string]string {
 	return files
 }
 
-func ReadVFS(t testing.TB, on vfs.FS, name string) string {
+func readVFS(t testing.TB, on vfs.FS, name string) string {
 	t.Helper()
 	f, err := on.Open(name)
 	if err != nil {
