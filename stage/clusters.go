@@ -17,11 +17,10 @@ func clusters(t *task) error {
 	}
 	edges, err := t.shelved(0, 4, when(t.plan.Star, StarEdges))
 	if err != nil {
-		return errors.Join(err, shelf.close())
+		return err
 	}
-	c := &clusterer{t: t, members: shelf, edges: edges, nextEdge: edges.sorted.Reader(), compare: newComparer(t.plan.recipe, true)}
-	err = shelf.eachGroup(c.decide)
-	return errors.Join(err, c.nextEdge.Close(), edges.close(), shelf.close(), t.count(CountClusters, c.found))
+	c := &clusterer{t: t, members: shelf, edges: edges, nextEdge: t.reader(edges.sorted), compare: newComparer(t.plan.recipe, true)}
+	return errors.Join(shelf.eachGroup(c.decide), t.count(CountClusters, c.found))
 }
 
 // clusterer decides about one component after the other. A component is a group, unless it is divided into stars, or

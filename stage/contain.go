@@ -42,7 +42,7 @@ func filter(t *task) error {
 	n := 0
 	err = each(func(uint64) { n++ })
 	of := bloom.New(n)
-	err = errors.Join(err, each(of.Add), keys.Close())
+	err = errors.Join(err, each(of.Add))
 	payload := appendWords(nil, of.Words())
 	for task := range t.plan.FirstFiles {
 		if err == nil {
@@ -74,7 +74,7 @@ func look(t *task) error {
 	if err != nil {
 		return err
 	}
-	looks := extsort.NewLookup(sorted)
+	looks := t.lookup(sorted)
 	s, maker := t.plan.sampling(), t.plan.recipe.NewSetMaker()
 	looker := s.NewLooker()
 	var features []uint64
@@ -106,7 +106,7 @@ func look(t *task) error {
 		}
 		return nil
 	})
-	return errors.Join(err, looks.Close(), sorted.Close())
+	return err
 }
 
 // sampler votes for the pairs of each key's documents. Those that sample the key come first.
@@ -129,7 +129,7 @@ func vote(t *task) error {
 		return err
 	}
 	v := &sampler{Sampling: t.plan.sampling(), t: t}
-	err = t.withHot(func(h *hotBuckets) error {
+	return t.withHot(func(h *hotBuckets) error {
 		v.hot = h
 		err := keys.Visit(func(e extsort.Entry) error {
 			if e.Key != v.key {
@@ -145,7 +145,6 @@ func vote(t *task) error {
 		}
 		return v.end()
 	})
-	return errors.Join(err, keys.Close())
 }
 
 // add adds a document to the key.
@@ -233,7 +232,7 @@ func agree(t *task) error {
 	enough := uint64(t.plan.recipe.Sample().Agree)
 	var pair, sums [2]uint64
 	var payload []byte
-	wants, err := t.space.Sorted(t.ctx, t.space.Sorting("wants", 4, 64), func(to *extsort.Appender) error {
+	wants, err := t.sort("wants", 4, func(to *extsort.Appender) error {
 		end := func() error {
 			if max(sums[0], sums[1]) < enough {
 				return nil
@@ -253,7 +252,7 @@ func agree(t *task) error {
 		})
 		return errors.Join(err, end())
 	})
-	if err = errors.Join(err, votes.Close()); err != nil {
+	if err != nil {
 		return err
 	}
 	return t.ask(Wants, wants)

@@ -11,25 +11,25 @@ import (
 
 // members sends every document of a cluster to the task of the cluster, with all that the choice of
 // the kept document needs.
-func members(t *task) (err error) {
+func members(t *task) error {
 	labels, err := t.sorted(8, Labels)
 	if err != nil {
 		return err
 	}
 	reps, err := t.sortedBy(2, 0, 8, Copies)
 	if err != nil {
-		return errors.Join(err, labels.Close())
+		return err
 	}
 	sets, err := t.shelved(0, 4, OwnSets)
 	if err != nil {
-		return errors.Join(err, labels.Close(), reps.Close())
+		return err
 	}
-	label, rep, at := extsort.NewLookup(labels), extsort.NewLookup(reps), extsort.NewLookup(sets.sorted)
+	label, rep, at := t.lookup(labels), t.lookup(reps), t.lookup(sets.sorted)
 	renames, err := t.sorted(8, when(t.plan.References > 0, Renames))
 	if err != nil {
-		return errors.Join(err, labels.Close(), reps.Close(), sets.close())
+		return err
 	}
-	renamed := extsort.NewLookup(renames)
+	renamed := t.lookup(renames)
 	var payload []byte
 	err = t.each(Cards, func(r row) error {
 		position := r.words[0]
@@ -58,10 +58,7 @@ func members(t *task) (err error) {
 	if err == nil && t.plan.Star {
 		err = sendStarEdges(t, labels)
 	}
-	for _, l := range []extsort.Lookup{label, rep, at, renamed} {
-		err = errors.Join(err, l.Close())
-	}
-	return errors.Join(err, labels.Close(), reps.Close(), renames.Close(), sets.close())
+	return err
 }
 
 // appendCard appends the name, field and value of a card; of a reference, the other one of its two names if that is wanted.
@@ -90,15 +87,14 @@ func sendStarEdges(t *task, labels *extsort.Sorted) error {
 	if err != nil {
 		return err
 	}
-	label := extsort.NewLookup(labels)
-	err = edges.Visit(func(e extsort.Entry) error {
+	label := t.lookup(labels)
+	return edges.Visit(func(e extsort.Entry) error {
 		l, ok := label.Find(e.Key)
 		if !ok {
 			return errors.Join(errParts, label.Err())
 		}
 		return t.out.add(StarEdges, t.plan.hashed(l), nil, l, e.Key, e.Value)
 	})
-	return errors.Join(err, label.Close(), edges.Close())
 }
 
 // member is a row of Members.
@@ -131,7 +127,7 @@ func write(t *task) error {
 		return err
 	}
 	repeats := int64(0)
-	dropped, err := t.space.Sorted(t.ctx, t.space.Sorting("dropped", 8, 64), func(to *extsort.Appender) error {
+	dropped, err := t.sort("dropped", 8, func(to *extsort.Appender) error {
 		if err := writeLists(t, fates, to); err != nil {
 			return err
 		}
@@ -149,30 +145,26 @@ func write(t *task) error {
 	if err == nil && !t.ofReferences() {
 		err = countValues(t, dropped)
 	}
-	if err != nil {
-		return errors.Join(err, fates.close())
-	}
-	if !t.ofReferences() {
+	if err == nil && !t.ofReferences() {
 		err = keepRecords(t, fates, dropped)
 	}
-	if err = errors.Join(err, fates.close()); err == nil {
+	if err == nil {
 		err = writeKeptList(t, dropped)
 	}
-	if err == nil {
-		err = dropped.Visit(func(e extsort.Entry) error {
-			if t.plan.Tags.tagged(e.Value) {
-				return nil
-			}
-			return t.out.add(Drops, t.number, nil, e.Key)
-		})
+	if err != nil {
+		return err
 	}
-	return errors.Join(err, dropped.Close())
+	return dropped.Visit(func(e extsort.Entry) error {
+		if t.plan.Tags.tagged(e.Value) {
+			return nil
+		}
+		return t.out.add(Drops, t.number, nil, e.Key)
+	})
 }
 
 // keepRecords has the records copied that are not dropped, with tags if they are wanted.
-func keepRecords(t *task, fates *shelf, dropped *extsort.Sorted) (err error) {
-	drops := extsort.NewLookup(dropped)
-	defer func() { err = errors.Join(err, drops.Err(), drops.Close()) }()
+func keepRecords(t *task, fates *shelf, dropped *extsort.Sorted) error {
+	drops := t.lookup(dropped)
 	keeps := func(position uint64) bool {
 		how, dropped := drops.Find(position)
 		return !dropped || t.plan.Tags.tagged(how)
@@ -185,11 +177,9 @@ func keepRecords(t *task, fates *shelf, dropped *extsort.Sorted) (err error) {
 		return err
 	}
 	if t.plan.Tags.Rows {
-		err = tags.send(t, keeps)
-	} else {
-		err = t.in.Keep(t.ctx, keeps, Edits{Tag: tags.of})
+		return tags.send(t, keeps)
 	}
-	return errors.Join(err, tags.close())
+	return t.in.Keep(t.ctx, keeps, Edits{Tag: tags.of})
 }
 
 // writeKeptList writes the names of kept documents that are files of their own.
@@ -197,9 +187,9 @@ func writeKeptList(t *task, dropped *extsort.Sorted) error {
 	if !t.plan.Listed || t.ofReferences() {
 		return nil
 	}
-	drops := extsort.NewLookup(dropped)
+	drops := t.lookup(dropped)
 	var line []byte
-	err := t.each(Cards, func(r row) error {
+	return t.each(Cards, func(r row) error {
 		if _, drop := drops.Find(r.words[0]); drop || r.words[2]&cardWhole == 0 {
 			return nil
 		}
@@ -207,7 +197,6 @@ func writeKeptList(t *task, dropped *extsort.Sorted) error {
 		line = append(engine.AppendLineName(line[:0], name), '\n')
 		return errors.Join(err, t.out.add(KeptText, 0, line))
 	})
-	return errors.Join(err, drops.Close())
 }
 
 // isRemoved is the value of a dropped document that is removed, or would be without tags; of one that is skipped it is 0.

@@ -36,7 +36,6 @@ func joinAll(t *task) error {
 	if err != nil {
 		return err
 	}
-	defer sent.close()
 	j := &setJoin{t: t, sent: sent, links: newLinker(t, len(sent.positions))}
 	if low == high {
 		all, sets, err := j.load(low)

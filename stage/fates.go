@@ -74,11 +74,7 @@ func newTagger(t *task, fates *shelf) (*tagger, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &tagger{fates, cards, extsort.NewLookup(fates.sorted), extsort.NewLookup(cards.sorted)}, nil
-}
-
-func (g *tagger) close() error {
-	return errors.Join(g.fate.Err(), g.card.Err(), g.fate.Close(), g.card.Close(), g.cards.close())
+	return &tagger{fates, cards, t.lookup(fates.sorted), t.lookup(cards.sorted)}, nil
 }
 
 // of returns the tag of the document at a position. One that is alone is a cluster of its own.

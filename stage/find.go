@@ -152,7 +152,7 @@ func names(t *task) error {
 	}
 	var first []bearer
 	last := uint64(0)
-	err = shelf.each(func(hash uint64, r row) error {
+	return shelf.each(func(hash uint64, r row) error {
 		if hash != last {
 			first, last = first[:0], hash
 		}
@@ -170,7 +170,6 @@ func names(t *task) error {
 		first = append(first, b)
 		return nil
 	})
-	return errors.Join(err, shelf.close())
 }
 
 // settleName emits what happens to two documents of one name. earlier is the bearer from then on.
@@ -202,9 +201,9 @@ func classes(t *task) error {
 	}
 	var positions []uint64
 	var sizes []uint32 // of sets, without keys
-	digests, err := t.space.Sorted(t.ctx, t.space.Sorting("digests", 2, 64), func(to *extsort.Appender) error {
-		skips := extsort.NewLookup(skipped)
-		err := t.each(Rows, func(r row) error {
+	digests, err := t.sort("digests", 2, func(to *extsort.Appender) error {
+		skips := t.lookup(skipped)
+		return t.each(Rows, func(r row) error {
 			number, position := len(positions), r.words[0]
 			positions = append(positions, position)
 			if t.plan.recipe.Keys() == 0 && len(r.payload) == 8 {
@@ -215,9 +214,8 @@ func classes(t *task) error {
 			}
 			return to.Add(r.words[1], r.words[2]<<32|uint64(uint32(number)))
 		})
-		return errors.Join(err, skips.Close())
 	})
-	if err = errors.Join(err, skipped.Close()); err != nil {
+	if err != nil {
 		return err
 	}
 	first := bitset.New[uint32](len(positions)) // rows that are the first of their class
@@ -236,7 +234,7 @@ func classes(t *task) error {
 		}
 		return sendCopy(t, positions[rep], positions[number], size)
 	})
-	if err = errors.Join(err, digests.Close()); err != nil {
+	if err != nil {
 		return err
 	}
 	number := uint32(0)
@@ -294,14 +292,14 @@ func group(t *task) error {
 		return err
 	}
 	g := &grouper{t: t}
-	wants, err := t.space.Sorted(t.ctx, t.space.Sorting("wants", 4, 64), func(wants *extsort.Appender) error {
+	wants, err := t.sort("wants", 4, func(wants *extsort.Appender) error {
 		g.wants = wants
 		return t.withHot(func(h *hotBuckets) error {
 			g.hot = h
 			return g.all(keys)
 		})
 	})
-	if err = errors.Join(err, keys.Close()); err != nil {
+	if err != nil {
 		return err
 	}
 	return t.ask(Wants, wants)

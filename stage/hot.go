@@ -21,13 +21,12 @@ import (
 
 // hotSets sends the sets of hot documents from stage texts to stage hot. A nil pointer sends none.
 type hotSets struct {
-	t      *task
-	sorted *extsort.Sorted
-	level  extsort.Lookup
-	of     uint64 // level of the document that was asked for last
-	hot    bool   // it has one
-	maker  *recipe.Maker
-	sizes  [forecast.HotLevels]hotSize
+	t     *task
+	level extsort.Lookup
+	of    uint64 // level of the document that was asked for last
+	hot   bool   // it has one
+	maker *recipe.Maker
+	sizes [forecast.HotLevels]hotSize
 }
 
 type hotSize struct{ documents, features uint64 }
@@ -40,7 +39,7 @@ func newHotSets(t *task) (*hotSets, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &hotSets{t: t, sorted: sorted, level: extsort.NewLookup(sorted), maker: t.plan.recipe.NewMaker(recipe.MakerOptions{})}, nil
+	return &hotSets{t: t, level: t.lookup(sorted), maker: t.plan.recipe.NewMaker(recipe.MakerOptions{})}, nil
 }
 
 // has tells whether a document is hot. Positions must ascend from call to call.
@@ -80,7 +79,7 @@ func (h *hotSets) send(d *Document, payload []byte) error {
 	return h.t.out.add(HotSets, 0, payload, d.Position, level, made.Digest[0], uint64(made.Features))
 }
 
-func (h *hotSets) close() (err error) {
+func (h *hotSets) end() (err error) {
 	if h == nil {
 		return nil
 	}
@@ -89,7 +88,7 @@ func (h *hotSets) close() (err error) {
 			err = errors.Join(err, h.t.out.add(HotSizes, 0, nil, uint64(level), n.documents, n.features))
 		}
 	}
-	return errors.Join(err, h.level.Close(), h.sorted.Close())
+	return err
 }
 
 // hotJoins returns the work of stage hot.
@@ -222,7 +221,7 @@ func (j *hotJoin) join(_ int, limit int64) (done bool, err error) {
 		sets[i] = d.set
 	}
 	index := simjoin.NewIndex(sets, j.t.plan.edges.Threshold)
-	j.edges, err = j.t.space.Sorted(j.t.ctx, j.t.space.Sorting("hot-edges", 4, 64), func(to *extsort.Appender) error {
+	j.edges, err = j.t.sort("hot-edges", 4, func(to *extsort.Appender) error {
 		return j.eachEdge(index, limit, to)
 	})
 	if errors.Is(err, errManyEdges) {
@@ -274,8 +273,7 @@ func (j *hotJoin) emit() error {
 	if j.edges == nil {
 		return nil
 	}
-	err := j.edges.Visit(func(e extsort.Entry) error {
+	return j.edges.Visit(func(e extsort.Entry) error {
 		return j.t.hotEdge(j.found[e.Key>>32].position, j.found[uint32(e.Key)].position, e.Value)
 	})
-	return errors.Join(err, j.edges.Close())
 }

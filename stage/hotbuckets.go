@@ -25,7 +25,7 @@ type hotBuckets struct {
 // document of one the level of the smallest such bucket that contains it.
 func (t *task) withHot(find func(h *hotBuckets) error) error {
 	h := &hotBuckets{t: t}
-	members, err := t.space.Sorted(t.ctx, t.space.Sorting("hot", 8, 64), func(to *extsort.Appender) error {
+	members, err := t.sort("hot", 8, func(to *extsort.Appender) error {
 		h.members = to
 		return find(h)
 	})
@@ -49,7 +49,7 @@ func (t *task) withHot(find func(h *hotBuckets) error) error {
 		level = min(level, h.levels[e.Value])
 		return nil
 	})
-	return errors.Join(err, flush(), members.Close(), t.count(CountCapped, int64(len(h.levels))))
+	return errors.Join(err, flush(), t.count(CountCapped, int64(len(h.levels))))
 }
 
 // add adds a document to the bucket with a key.

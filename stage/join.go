@@ -27,7 +27,7 @@ func countTokens(t *task) error {
 	whole := len(t.plan.Join.Columns)
 	filled := make([]uint64, whole+1+tables)
 	rows := map[uint64]uint64{} // of each file
-	sorted, err := t.space.Sorted(t.ctx, t.space.Sorting("tokens", 2, 64), func(to *extsort.Appender) error {
+	sorted, err := t.sort("tokens", 2, func(to *extsort.Appender) error {
 		n, err := t.eachRecord(c, everything, func(d *Document, r *tableRow) error {
 			rows[d.Position>>32]++
 			for f, tokens := range r.columns {
@@ -59,10 +59,10 @@ func countTokens(t *task) error {
 	if err = sendTableRows(t, rows); err == nil {
 		err = sendFilled(t, filled)
 	}
-	if err == nil {
-		err = sendCounts(t, sorted)
+	if err != nil {
+		return err
 	}
-	return errors.Join(err, sorted.Close())
+	return sendCounts(t, sorted)
 }
 
 // sendTableRows sends the number of rows of each file to all tasks that read the same table.
@@ -136,7 +136,7 @@ func weigh(t *task) error {
 	var payload []byte
 	df := make([]uint64, whole+1)
 	var tasks []int // that have a token, ascending
-	err = counts.eachGroup(func(token uint64, rows []uint64) error {
+	return counts.eachGroup(func(token uint64, rows []uint64) error {
 		clear(df)
 		tasks = tasks[:0]
 		inSmall := false
@@ -176,7 +176,6 @@ func weigh(t *task) error {
 		}
 		return nil
 	})
-	return errors.Join(err, counts.close())
 }
 
 // readFilled adds up what sendFilled of all tasks has sent.
@@ -268,15 +267,15 @@ func meet(t *task) error {
 	if err != nil {
 		return err
 	}
-	found, err := t.space.Sorted(t.ctx, t.space.Sorting("candidates", 4, 64), func(to *extsort.Appender) error {
+	found, err := t.sort("candidates", 4, func(to *extsort.Appender) error {
 		b := bands.Bucketer{Across: true, Emit: to.Add}
 		err := keys.Each(t.ctx, 1, func(_ int, part []extsort.Entry, more bool) error { return b.Part(part, more) })
 		return errors.Join(err, t.count(CountCapped, b.Capped))
 	})
-	if err = errors.Join(err, keys.Close()); err != nil {
+	if err != nil {
 		return err
 	}
-	wants, err := t.space.Sorted(t.ctx, t.space.Sorting("wants", 4, 64), func(to *extsort.Appender) error {
+	wants, err := t.sort("wants", 4, func(to *extsort.Appender) error {
 		return found.VisitOnce(func(e extsort.Entry) error { // a pair may share several keys
 			task := t.plan.hashed(e.Key)
 			return errors.Join(
@@ -284,7 +283,7 @@ func meet(t *task) error {
 			)
 		})
 	})
-	if err = errors.Join(err, found.Close()); err != nil {
+	if err != nil {
 		return err
 	}
 	return t.ask(RowWants, wants)
@@ -299,11 +298,11 @@ func vectors(t *task) error {
 	c := newRowCutter(t.plan.Join)
 	weights, err := newTokenWeights(t)
 	if err != nil {
-		return wants.close(err)
+		return err
 	}
 	before, err := rowsBefore(t)
 	if err != nil {
-		return wants.close(err)
+		return err
 	}
 	var payload []byte
 	_, err = t.eachRecord(c, wants.has, func(d *Document, r *tableRow) error {
@@ -316,7 +315,7 @@ func vectors(t *task) error {
 		}
 		return wants.send(Records, d.Position, payload)
 	})
-	return wants.close(err)
+	return wants.end(err)
 }
 
 // rowsBefore returns, for each file of the task, how many records of its table are in earlier files.
@@ -370,5 +369,5 @@ func links(t *task) error {
 		n++
 		return t.out.add(LinksText, 0, r.payload)
 	})
-	return errors.Join(err, found.close(), t.count(CountPairs, n))
+	return errors.Join(err, t.count(CountPairs, n))
 }

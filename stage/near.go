@@ -31,7 +31,7 @@ func compareNear(t *task, documents int) error {
 	}
 	signs, err := newPayloads(t, HotSets)
 	if err != nil {
-		return errors.Join(err, members.Close())
+		return err
 	}
 	j := &nearJoin{t: t, members: members, signs: signs, left: map[uint64]bool{}, budget: engine.NewNearBudget(t.plan.recipe.Words(), t.plan.BucketCap)}
 	j.bucket.Comparer, j.bucket.Sides = t.plan.recipe.NewComparer(false), &t.plan.sides
@@ -43,12 +43,12 @@ func compareNear(t *task, documents int) error {
 		j.budget.Spend(forecast.HotBudget(documents))
 		err = j.eachBucket(j.compare)
 	}
-	return errors.Join(err, members.Close(), signs.close(), t.count(CountMissed, int64(len(j.left))))
+	return errors.Join(err, t.count(CountMissed, int64(len(j.left))))
 }
 
 // eachBucket visits the buckets with their sizes, and a reader that stands at their first member.
 func (j *nearJoin) eachBucket(visit func(size int64, members *extsort.Reader) error) error {
-	behind := j.members.Reader()
+	behind := j.t.reader(j.members)
 	size, key := int64(0), uint64(0)
 	end := func() error {
 		if size == 0 {
@@ -73,7 +73,7 @@ func (j *nearJoin) eachBucket(visit func(size int64, members *extsort.Reader) er
 		size++
 		return nil
 	})
-	return errors.Join(err, end(), behind.Err(), behind.Close())
+	return errors.Join(err, end(), behind.Close())
 }
 
 // compare emits the pairs of a bucket, or notes its documents if it is not compared with all.

@@ -41,6 +41,7 @@ func (c *classReader) of(rep uint64) []uint64 {
 
 // classed are rows whose first word is a representative, sorted by it, and the classes of equal documents.
 type classed struct {
+	t      *task
 	rows   *shelf
 	copies *extsort.Sorted
 }
@@ -52,19 +53,16 @@ func newClassed(t *task, of ...Stream) (*classed, error) {
 	}
 	copies, err := t.sortedBy(0, 2, 4, Copies)
 	if err != nil {
-		return nil, errors.Join(err, rows.close())
+		return nil, err
 	}
-	return &classed{rows, copies}, nil
+	return &classed{t, rows, copies}, nil
 }
 
 // each visits the rows with the class of each.
 func (c *classed) each(visit func(class []uint64, r row) error) error {
-	classes := classReader{from: c.copies.Reader()}
-	err := c.rows.each(func(rep uint64, r row) error { return visit(classes.of(rep), r) })
-	return errors.Join(err, classes.from.Close())
+	classes := classReader{from: c.t.reader(c.copies)}
+	return c.rows.each(func(rep uint64, r row) error { return visit(classes.of(rep), r) })
 }
-
-func (c *classed) close() error { return errors.Join(c.rows.close(), c.copies.Close()) }
 
 // pair emits a pair of documents to the task of the second one: of the later one or, by containment, of the one that
 // has the other.
@@ -82,21 +80,21 @@ func left(t *task) error {
 	if err != nil {
 		return err
 	}
-	if err = sendCopyPairs(t, edges.copies); err == nil {
-		err = edges.each(func(class []uint64, r row) error {
-			for i, a := range class {
-				crowd := uint64(0)
-				if t.crowd(class, i) {
-					crowd = 1
-				}
-				if err := t.out.add(Halves, t.plan.TaskOf(r.words[1]), nil, r.words[1], a, r.words[2], crowd); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
+	if err := sendCopyPairs(t, edges.copies); err != nil {
+		return err
 	}
-	return errors.Join(err, edges.close())
+	return edges.each(func(class []uint64, r row) error {
+		for i, a := range class {
+			crowd := uint64(0)
+			if t.crowd(class, i) {
+				crowd = 1
+			}
+			if err := t.out.add(Halves, t.plan.TaskOf(r.words[1]), nil, r.words[1], a, r.words[2], crowd); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // sendCopyPairs makes the pairs within classes.
@@ -106,8 +104,8 @@ func sendCopyPairs(t *task, copies *extsort.Sorted) error {
 	if err != nil {
 		return err
 	}
-	size := extsort.NewLookup(sizes)
-	c := classReader{from: copies.Reader()}
+	size := t.lookup(sizes)
+	c := classReader{from: t.reader(copies)}
 	for e, ok := c.from.Peek(); ok; e, ok = c.from.Peek() {
 		class := c.of(e.Key)
 		n, known := size.Find(e.Key)
@@ -124,10 +122,10 @@ func sendCopyPairs(t *task, copies *extsort.Sorted) error {
 			}
 		}
 		if err != nil {
-			break
+			return err
 		}
 	}
-	return errors.Join(err, c.from.Close(), size.Close(), sizes.Close())
+	return nil
 }
 
 // right replaces the second document of each edge by all members of its class.
@@ -136,7 +134,7 @@ func right(t *task) error {
 	if err != nil {
 		return err
 	}
-	err = halves.each(func(class []uint64, r row) error {
+	return halves.each(func(class []uint64, r row) error {
 		a, similarity, crowd := r.words[1], r.words[2], r.words[3] == 1
 		for i, b := range class {
 			if crowd && t.crowd(class, i) {
@@ -148,7 +146,6 @@ func right(t *task) error {
 		}
 		return nil
 	})
-	return errors.Join(err, halves.close())
 }
 
 // nameReader looks up the names of documents by positions that ascend from call to call.
@@ -163,7 +160,7 @@ func newNameReader(t *task) (*nameReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &nameReader{t.plan, cards, extsort.NewLookup(cards.sorted)}, nil
+	return &nameReader{t.plan, cards, t.lookup(cards.sorted)}, nil
 }
 
 // of returns the name of a document and its value.
@@ -186,8 +183,6 @@ func (n *nameReader) of(position uint64) (name, within []byte, err error) {
 	return name, within, err
 }
 
-func (n *nameReader) close() error { return errors.Join(n.at.Close(), n.cards.close()) }
-
 // named adds the name of the second document to each pair.
 func named(t *task) error {
 	names, err := newNameReader(t)
@@ -196,10 +191,10 @@ func named(t *task) error {
 	}
 	pairs, err := t.shelved(1, 4, PairsFound, CopyPairs)
 	if err != nil {
-		return errors.Join(err, names.close())
+		return err
 	}
 	var payload []byte
-	err = pairs.each(func(b uint64, r row) error {
+	return pairs.each(func(b uint64, r row) error {
 		name, within, err := names.of(b)
 		if err != nil {
 			return err
@@ -207,7 +202,6 @@ func named(t *task) error {
 		payload = append(t.plan.within().append(payload[:0], within), name...)
 		return t.out.add(NamedPairs, t.plan.TaskOf(r.words[0]), payload, r.words...)
 	})
-	return errors.Join(err, pairs.close(), names.close())
 }
 
 // list makes the lines of the list for the pairs whose first document belongs to the task.
@@ -218,17 +212,17 @@ func list(t *task) error {
 	}
 	pairs, err := t.shelved(0, 4, NamedPairs)
 	if err != nil {
-		return errors.Join(err, names.close())
+		return err
 	}
 	repeats := int64(0)
-	skipped, err := t.space.Sorted(t.ctx, t.space.Sorting("skipped", 8, 64), func(to *extsort.Appender) error {
+	skipped, err := t.sort("skipped", 8, func(to *extsort.Appender) error {
 		return t.each(Repeats, func(r row) error { repeats++; return to.Add(r.words[0], 0) })
 	})
 	if err == nil {
-		err = errors.Join(countValues(t, skipped), skipped.Close())
+		err = countValues(t, skipped)
 	}
 	if err != nil {
-		return errors.Join(err, pairs.close(), names.close())
+		return err
 	}
 	text, values := t.text(PairsText), newValueCounter(t)
 	n := int64(0)
@@ -257,6 +251,5 @@ func list(t *task) error {
 		return nil
 	})
 	text.Flush()
-	err = errors.Join(err, text.Error(), values.flush(), pairs.close(), names.close())
-	return errors.Join(err, t.count(CountPairs, n), t.count(CountSkipped, repeats))
+	return errors.Join(err, text.Error(), values.flush(), t.count(CountPairs, n), t.count(CountSkipped, repeats))
 }

@@ -103,15 +103,14 @@ func findRepeated(t *task) error {
 	g := pieces.Group[pieceAt]{Least: t.plan.Passages.MinCount, Goes: func(key uint64, first, doc pieceAt) error {
 		return t.out.add(Repeated, t.plan.TaskOf(doc.position), nil, doc.position, key, first.position, uint64(first.at))
 	}}
-	err = all.each(func(key uint64, r row) error { // those of one key in the order of the documents
+	return all.each(func(key uint64, r row) error { // those of one key in the order of the documents
 		return g.Add(pieces.Hash{Key: key, Check: uint32(r.words[2] >> 32)}, pieceAt{r.words[1], uint32(r.words[2])})
 	})
-	return errors.Join(err, all.close())
 }
 
 // cutTexts finds what goes of the documents of a task, and has them copied without it.
 func cutTexts(t *task) error {
-	cuts, err := newShelf(t.space, 8)
+	cuts, err := t.shelf(8)
 	if err != nil {
 		return err
 	}
@@ -121,16 +120,15 @@ func cutTexts(t *task) error {
 	if err == nil && !t.plan.Passages.FoundOnly {
 		err = keepWithout(t, cuts)
 	}
-	return errors.Join(err, cuts.close())
+	return err
 }
 
 // findCuts finds what goes of the documents for which there are repeated pieces.
-func findCuts(t *task, cuts *shelf) (err error) {
+func findCuts(t *task, cuts *shelf) error {
 	asked, err := t.asked(Repeated)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, asked.close()) }()
 	c := newTextCutter(t)
 	_, err = t.in.Documents(t.ctx, asked.has, func(d *Document) error {
 		clear(c.sources)
@@ -140,7 +138,7 @@ func findCuts(t *task, cuts *shelf) (err error) {
 		})
 		return errors.Join(err, c.cut(d, cuts))
 	})
-	return errors.Join(err, c.end())
+	return errors.Join(err, c.end(), asked.end())
 }
 
 // textCutter cuts the texts of a task.
@@ -204,13 +202,12 @@ func (c *textCutter) end() error {
 }
 
 // keepWithout has the documents copied without what goes of them.
-func keepWithout(t *task, cuts *shelf) (err error) {
+func keepWithout(t *task, cuts *shelf) error {
 	damaged, err := t.sorted(8, Damaged)
 	if err != nil {
 		return err
 	}
-	drops, at := extsort.NewLookup(damaged), extsort.NewLookup(cuts.sorted)
-	defer func() { err = errors.Join(err, drops.Err(), at.Err(), drops.Close(), at.Close(), damaged.Close()) }()
+	drops, at := t.lookup(damaged), t.lookup(cuts.sorted)
 	kept := func(position uint64) bool {
 		_, drop := drops.Find(position)
 		return !drop
@@ -239,12 +236,11 @@ func keepWithout(t *task, cuts *shelf) (err error) {
 }
 
 // nameSources sends rows on to the tasks of their documents, with the name of the first document and the place there.
-func nameSources(t *task) (err error) {
+func nameSources(t *task) error {
 	asked, err := t.asked(Sources)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, asked.close()) }()
 	send := func(position uint64, name []byte, place func(at uint64) (uint64, error)) error {
 		return asked.of(position, func(r row) error {
 			at, err := place(r.words[3])
@@ -252,13 +248,14 @@ func nameSources(t *task) (err error) {
 		})
 	}
 	if t.plan.Passages.Unit != pieces.Substring {
-		return t.each(Cards, func(r row) error {
+		err = t.each(Cards, func(r row) error {
 			if !asked.has(r.words[0]) {
 				return nil
 			}
 			name, _, err := cutPart(r.payload)
 			return errors.Join(err, send(r.words[0], name, func(at uint64) (uint64, error) { return at, nil }))
 		})
+		return errors.Join(err, asked.end())
 	}
 	cutter := pieces.NewCutter(cutOptions(t.plan.Passages))
 	_, err = t.in.Documents(t.ctx, asked.has, func(d *Document) error {
@@ -272,7 +269,7 @@ func nameSources(t *task) (err error) {
 			return uint64(d.inFile(tokens[at].Start)), nil
 		})
 	})
-	return err
+	return errors.Join(err, asked.end())
 }
 
 // askedRows are the rows of a stream by the positions of documents, which are asked for in ascending order.
@@ -286,7 +283,7 @@ func (t *task) asked(s Stream) (*askedRows, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &askedRows{shelf, shelf.sorted.Reader()}, nil
+	return &askedRows{shelf, t.reader(shelf.sorted)}, nil
 }
 
 // has tells whether there are rows of a document.
@@ -310,27 +307,25 @@ func (a *askedRows) of(position uint64, visit func(r row) error) error {
 	return nil
 }
 
-// close returns an error if there are rows of documents that were not asked for.
-func (a *askedRows) close() error {
-	var err error
+// end returns an error if there are rows of documents that were not asked for.
+func (a *askedRows) end() error {
 	if _, left := a.reader.Peek(); left {
-		err = errParts
+		return errParts
 	}
-	return errors.Join(err, a.reader.Err(), a.reader.Close(), a.shelf.close())
+	return nil
 }
 
 // listFound makes the lines of the list of passages, in the order of the documents and of their places there.
-func listFound(t *task) (err error) {
+func listFound(t *task) error {
 	rows, err := t.shelved(0, 4, Sourced)
 	if err != nil {
 		return err
 	}
 	cards, err := t.shelved(0, 8, Cards)
 	if err != nil {
-		return errors.Join(err, rows.close())
+		return err
 	}
-	card := extsort.NewLookup(cards.sorted)
-	defer func() { err = errors.Join(err, card.Err(), card.Close(), cards.close(), rows.close()) }()
+	card := t.lookup(cards.sorted)
 	out := t.text(FoundText)
 	var found []foundRow
 	err = rows.eachGroup(func(position uint64, offsets []uint64) error {

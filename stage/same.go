@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/alike-dev/alike/cluster"
-	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/linkage"
 )
@@ -55,7 +54,7 @@ func skippedRows(t *task, rows int) ([]bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	skips, skipped := extsort.NewLookup(sorted), make([]bool, 0, rows)
+	skips, skipped := t.lookup(sorted), make([]bool, 0, rows)
 	err = t.eachTableRow(func(r *tableRecord) error {
 		_, skip := skips.Find(r.position)
 		skipped = append(skipped, skip)
@@ -64,7 +63,7 @@ func skippedRows(t *task, rows int) ([]bool, error) {
 	if err == nil && len(skipped) != rows {
 		err = errParts
 	}
-	return skipped, errors.Join(err, skips.Close(), sorted.Close())
+	return skipped, err
 }
 
 // keptRecords are the clusters of records. The label of a cluster is the number of its first record.

@@ -26,7 +26,7 @@ func score(t *task) error {
 	}
 	pairs, err := t.sorted(2, Candidates)
 	if err != nil {
-		return errors.Join(err, records.close())
+		return err
 	}
 	s := &scorer{t: t, threshold: threshold, records: records}
 	s.lines = linklist.New(&s.line, t.plan.Join.Format, t.plan.Join.List())
@@ -45,7 +45,7 @@ func score(t *task) error {
 		}
 		return s.pair(e.Key, e.Value)
 	})
-	return errors.Join(err, pairs.Close(), records.close(), t.count(CountCompared, compared))
+	return errors.Join(err, t.count(CountCompared, compared))
 }
 
 // scorer compares the records of one task.

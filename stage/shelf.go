@@ -30,6 +30,12 @@ func newSpool(space *scratch.Space, share int64) *spool {
 	return &spool{space: space, most: space.Share(share)}
 }
 
+func (t *task) spool(share int64) *spool {
+	s := newSpool(t.space, share)
+	t.own(s.close)
+	return s
+}
+
 // add appends bytes and returns where they are.
 func (s *spool) add(parts ...[]byte) (offset int64, err error) {
 	offset = s.size
@@ -108,13 +114,15 @@ type shelf struct {
 	words  []uint64
 }
 
-// newShelf returns a shelf that uses 1/share of the memory for rows, and as much for sorting.
-func newShelf(space *scratch.Space, share int64) (*shelf, error) {
-	sorter, err := extsort.New(space.Sorting("shelf", share, 64))
+// shelf returns a shelf that uses 1/share of the memory for rows, and as much for sorting.
+func (t *task) shelf(share int64) (*shelf, error) {
+	sorter, err := extsort.New(t.space.Sorting("shelf", share, 64))
 	if err != nil {
 		return nil, err
 	}
-	return &shelf{rows: newSpool(space, share), sorter: sorter, to: sorter.Appender()}, nil
+	s := &shelf{rows: t.spool(share), sorter: sorter, to: sorter.Appender()}
+	t.own(s.close)
+	return s, nil
 }
 
 // add adds a row.
@@ -198,9 +206,8 @@ func (s *shelf) eachGroup(visit func(key uint64, rows []uint64) error) error {
 }
 
 func (s *shelf) close() error {
-	err := s.rows.close()
 	if s.sorted != nil {
-		return errors.Join(err, s.sorted.Close())
+		return s.sorted.Close()
 	}
-	return errors.Join(err, s.sorter.Close())
+	return s.sorter.Close()
 }

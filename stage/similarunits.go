@@ -42,7 +42,7 @@ func findFirsts(t *task) error {
 	if err != nil {
 		return err
 	}
-	err = all.eachGroup(func(key uint64, rows []uint64) error {
+	return all.eachGroup(func(key uint64, rows []uint64) error {
 		var first, check uint64
 		for i, offset := range rows {
 			r, err := all.row(offset)
@@ -57,16 +57,14 @@ func findFirsts(t *task) error {
 		}
 		return t.out.add(Firsts, t.plan.TaskOf(first), nil, first, key)
 	})
-	return errors.Join(err, all.close())
 }
 
 // sendUnits sends the texts of pieces, in the order in which they stand in the documents.
-func sendUnits(t *task) (err error) {
+func sendUnits(t *task) error {
 	asked, err := t.asked(Firsts)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, asked.close()) }()
 	cutter := pieces.NewCutter(cutOptions(t.plan.Passages))
 	_, err = t.in.Documents(t.ctx, asked.has, func(d *Document) error {
 		keys := map[uint64]bool{}
@@ -85,16 +83,15 @@ func sendUnits(t *task) (err error) {
 		cutter.Trim()
 		return nil
 	})
-	return err
+	return errors.Join(err, asked.end())
 }
 
 // findLeaders sends, for each piece, the piece that leads its group: itself, or the earlier one that it joins. It uses all
 // processors, and half of the memory to compare pieces.
-func findLeaders(t *task) (err error) {
+func findLeaders(t *task) error {
 	t.space.Leave(t.space.Ceiling / 2)
-	units := newSpool(t.space, 8) // of each unit its position and its place there
+	units := t.spool(8) // of each unit its position and its place there
 	path, err := writeUnits(t, units)
-	defer func() { err = errors.Join(err, units.close()) }()
 	if err != nil {
 		return err
 	}
@@ -109,8 +106,9 @@ func findLeaders(t *task) (err error) {
 	if err != nil {
 		return err
 	}
-	led, unit := extsort.NewLookup(like), uint64(0)
-	err = t.each(Units, func(r row) error {
+	t.own(like.Close)
+	led, unit := t.lookup(like), uint64(0)
+	return t.each(Units, func(r row) error {
 		leader, joins := led.Find(unit)
 		if !joins {
 			leader = unit
@@ -123,7 +121,6 @@ func findLeaders(t *task) (err error) {
 		position, at := binary.LittleEndian.Uint64(place), binary.LittleEndian.Uint64(place[8:])
 		return t.out.add(Leads, t.plan.hashed(r.words[0]), nil, r.words[0], leader, position, at)
 	})
-	return errors.Join(err, led.Err(), led.Close(), like.Close())
 }
 
 const unitBytes = 16
@@ -166,10 +163,10 @@ func joinPieces(t *task) error {
 	}
 	all, err := t.sorted(4, Pieces)
 	if err != nil {
-		return errors.Join(err, leads.close())
+		return err
 	}
-	lead := extsort.NewLookup(leads.sorted)
-	err = all.Visit(func(e extsort.Entry) error {
+	lead := t.lookup(leads.sorted)
+	return all.Visit(func(e extsort.Entry) error {
 		offset, ok := lead.Find(e.Key)
 		if !ok { // one of several with this hash
 			return lead.Err()
@@ -180,7 +177,6 @@ func joinPieces(t *task) error {
 		}
 		return t.out.add(Joined, t.plan.hashed(r.words[1]), nil, r.words[1], e.Value, e.Key, r.words[2], r.words[3])
 	})
-	return errors.Join(err, lead.Err(), lead.Close(), all.Close(), leads.close())
 }
 
 // findGroups sends the pieces of groups that go to the tasks of their documents.
@@ -194,7 +190,7 @@ func findGroups(t *task) error {
 		return t.out.add(Repeated, t.plan.TaskOf(doc), nil, doc, key, first, at)
 	}}
 	var own []extsort.Entry // of a group: position and hash; at most each piece of each document
-	err = members.eachGroup(func(_ uint64, rows []uint64) error {
+	return members.eachGroup(func(_ uint64, rows []uint64) error {
 		own = own[:0]
 		for i, offset := range rows {
 			r, err := members.row(offset)
@@ -214,5 +210,4 @@ func findGroups(t *task) error {
 		}
 		return nil
 	})
-	return errors.Join(err, members.close())
 }

@@ -210,7 +210,7 @@ func Run(ctx context.Context, p *Plan, name string, number int, in Input, out Ou
 		return fmt.Errorf("%w: %q", ErrStage, name)
 	}
 	t := &task{ctx: ctx, plan: p, number: number, in: in, out: &emitter{plan: p, task: number, out: out}, space: space}
-	if err = s.run(t); err == nil {
+	if err = t.end(s.run(t)); err == nil {
 		err = t.out.flush()
 	}
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/scratch"
@@ -64,7 +65,36 @@ type task struct {
 	in     Input
 	out    *emitter
 	space  *scratch.Space
+	opened []func() error // closes what the task holds
 }
+
+// own has what the task holds closed when it ends.
+func (t *task) own(close func() error) { t.opened = append(t.opened, close) }
+
+// end closes what the task holds, the last first.
+func (t *task) end(err error) error {
+	for _, close := range slices.Backward(t.opened) {
+		err = errors.Join(err, close())
+	}
+	return err
+}
+
+// sort sorts what fill adds, with 1/share of the memory.
+func (t *task) sort(name string, share int64, fill func(to *extsort.Appender) error) (*extsort.Sorted, error) {
+	sorted, err := t.space.Sorted(t.ctx, t.space.Sorting(name, share, 64), fill)
+	if err == nil {
+		t.own(sorted.Close)
+	}
+	return sorted, err
+}
+
+func (t *task) reader(of *extsort.Sorted) *extsort.Reader {
+	r := of.Reader()
+	t.own(r.Close)
+	return r
+}
+
+func (t *task) lookup(of *extsort.Sorted) extsort.Lookup { return extsort.Lookup{Reader: t.reader(of)} }
 
 // each visits the rows of a stream for the task, of stream zero none. It checks that they come in the order of Input.Blocks.
 func (t *task) each(s Stream, visit func(r row) error) error {
@@ -101,7 +131,7 @@ func (t *task) sorted(share int64, streams ...Stream) (*extsort.Sorted, error) {
 
 // sortedBy sorts rows by the word with index key. The value is the word with index value, or the last one.
 func (t *task) sortedBy(key, value int, share int64, streams ...Stream) (*extsort.Sorted, error) {
-	return t.space.Sorted(t.ctx, t.space.Sorting("rows", share, 64), func(to *extsort.Appender) error {
+	return t.sort("rows", share, func(to *extsort.Appender) error {
 		for _, s := range streams {
 			if err := t.each(s, func(r row) error { return to.Add(r.words[key], r.words[min(value, len(r.words)-1)]) }); err != nil {
 				return err
@@ -113,10 +143,7 @@ func (t *task) sortedBy(key, value int, share int64, streams ...Stream) (*extsor
 
 // shelved puts the rows of streams on a shelf. Their key is the word with index by.
 func (t *task) shelved(by int, share int64, streams ...Stream) (*shelf, error) {
-	shelf, err := newShelf(t.space, share)
-	if err != nil {
-		return nil, err
-	}
+	shelf, err := t.shelf(share)
 	for _, s := range streams {
 		if err == nil {
 			err = t.each(s, func(r row) error { return shelf.add(r.words[by], r.payload, r.words...) })
@@ -125,10 +152,7 @@ func (t *task) shelved(by int, share int64, streams ...Stream) (*shelf, error) {
 	if err == nil {
 		err = shelf.end(t.ctx)
 	}
-	if err != nil {
-		return nil, errors.Join(err, shelf.close())
-	}
-	return shelf, nil
+	return shelf, err
 }
 
 func (t *task) count(c Count, n int64) error {

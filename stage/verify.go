@@ -23,7 +23,7 @@ func texts(t *task) error {
 	}
 	hot, err := newHotSets(t)
 	if err != nil {
-		return wants.close(err)
+		return err
 	}
 	maker := newSetMaker(t.plan.recipe)
 	wanted := func(position uint64) bool {
@@ -45,7 +45,7 @@ func texts(t *task) error {
 		}
 		return wants.send(Sets, d.Position, set)
 	})
-	return errors.Join(wants.close(err), hot.close())
+	return errors.Join(wants.end(err), hot.end())
 }
 
 // setMaker makes the payloads that pairs are compared by: sets of features, or signatures.
@@ -182,7 +182,7 @@ func verify(t *task) error {
 	}
 	pairs, err := pairsOfBuckets(t)
 	if err != nil {
-		return errors.Join(err, sets.close())
+		return err
 	}
 	v := &verifier{t: t, sets: sets, compare: newComparer(t.plan.recipe, false), left: -1, links: newLinker(t, len(sets.positions))}
 	votes, needed := 0, t.plan.recipe.MinKeys()
@@ -207,13 +207,13 @@ func verify(t *task) error {
 		verified += int64(alike)
 		return err
 	})
-	return errors.Join(err, pairs.Close(), sets.close(), t.count(CountCompared, compared), t.count(CountVerified, verified))
+	return errors.Join(err, t.count(CountCompared, compared), t.count(CountVerified, verified))
 }
 
 // pairsOfBuckets returns the candidate pairs, sorted, each once for every bucket that has it.
 func pairsOfBuckets(t *task) (*extsort.Sorted, error) {
 	var members []uint64
-	return t.space.Sorted(t.ctx, t.space.Sorting("pairs", 2, 64), func(to *extsort.Appender) error {
+	return t.sort("pairs", 2, func(to *extsort.Appender) error {
 		return t.each(Buckets, func(r row) error {
 			members = wordsOf(members[:0], r.payload)
 			first := min(r.words[0], uint64(len(members)))
@@ -279,10 +279,11 @@ func merge(from []Stream, to Stream) func(t *task) error {
 		}
 		o := t.space.Sorting("forest", 2, 64)
 		labels, err := components.Positions(t.ctx, edges, o)
-		if err = errors.Join(err, edges.Close()); err != nil {
+		if err != nil {
 			return err
 		}
-		err = labels.Visit(func(e extsort.Entry) error {
+		t.own(labels.Close)
+		return labels.Visit(func(e extsort.Entry) error {
 			switch {
 			case to == Labels:
 				return t.out.add(Labels, t.plan.TaskOf(e.Key), nil, e.Key, e.Value)
@@ -291,6 +292,5 @@ func merge(from []Stream, to Stream) func(t *task) error {
 			}
 			return t.out.add(to, t.number/mergeWidth, nil, e.Value, e.Key)
 		})
-		return errors.Join(err, labels.Close())
 	}
 }

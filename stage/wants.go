@@ -1,7 +1,6 @@
 package stage
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -14,18 +13,16 @@ import (
 
 // ask asks for documents in a stream. Key: position of a document, Value: partition that needs it.
 func (t *task) ask(in Stream, needed *extsort.Sorted) error {
-	err := needed.VisitOnce(func(e extsort.Entry) error {
+	return needed.VisitOnce(func(e extsort.Entry) error {
 		return t.out.add(in, t.plan.TaskOf(e.Key), nil, e.Key, e.Value)
 	})
-	return errors.Join(err, needed.Close())
 }
 
 // wants are the documents that other tasks asked this task for.
 type wants struct {
-	t      *task
-	sorted *extsort.Sorted // Key: position, Value: partition that needs it
-	asked  extsort.Lookup
-	given  *extsort.Reader
+	t     *task
+	asked extsort.Lookup // Key: position, Value: partition that needs it
+	given *extsort.Reader
 }
 
 // newWants reads the requests in a stream, with 1/share of the memory.
@@ -34,7 +31,7 @@ func newWants(t *task, share int64, asked Stream) (*wants, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &wants{t: t, sorted: sorted, asked: extsort.NewLookup(sorted), given: sorted.Reader()}, nil
+	return &wants{t, t.lookup(sorted), t.reader(sorted)}, nil
 }
 
 // has tells whether a document is wanted. Positions must ascend from call to call.
@@ -64,12 +61,12 @@ func (w *wants) send(in Stream, position uint64, payload []byte) error {
 	return nil
 }
 
-// close ends sending. If err is nil, a document that was wanted and not sent is an error.
-func (w *wants) close(err error) error {
+// end ends sending. If err is nil, a document that was wanted and not sent is an error.
+func (w *wants) end(err error) error {
 	if e, ok := w.given.Peek(); err == nil && ok {
-		err = missing(e.Key)
+		return missing(e.Key)
 	}
-	return errors.Join(err, w.asked.Close(), w.given.Close(), w.sorted.Close())
+	return err
 }
 
 // missing returns the error for a wanted document that is not there.
@@ -86,7 +83,7 @@ type payloads struct {
 
 // newPayloads reads the payloads of a stream, with a quarter of the memory.
 func newPayloads(t *task, from Stream) (*payloads, error) {
-	p := &payloads{spool: newSpool(t.space, 4)}
+	p := &payloads{spool: t.spool(4)}
 	err := t.each(from, func(r row) error {
 		if n := len(p.positions); n > 0 && p.positions[n-1] >= r.words[0] {
 			return errParts
@@ -96,7 +93,7 @@ func newPayloads(t *task, from Stream) (*payloads, error) {
 		return err
 	})
 	if err != nil {
-		return nil, errors.Join(err, p.close())
+		return nil, err
 	}
 	p.places = append(p.places, p.spool.size)
 	return p, nil
@@ -111,8 +108,6 @@ func (p *payloads) find(position uint64) (number int, found bool) {
 func (p *payloads) of(number int) ([]byte, error) {
 	return p.spool.at(p.places[number], int(p.places[number+1]-p.places[number]))
 }
-
-func (p *payloads) close() error { return p.spool.close() }
 
 // noPosition is the position of no document.
 const noPosition = 1<<64 - 1

@@ -52,7 +52,7 @@ func countValues(t *task, dropped *extsort.Sorted) error {
 	if t.plan.within() == "" {
 		return nil
 	}
-	values, drops := newValueCounter(t), extsort.NewLookup(dropped)
+	values, drops := newValueCounter(t), t.lookup(dropped)
 	err := t.each(Cards, func(r row) error {
 		how, drop := drops.Find(r.words[0])
 		if drop && how != isRemoved {
@@ -68,7 +68,7 @@ func countValues(t *task, dropped *extsort.Sorted) error {
 		}
 		return errors.Join(err, values.add(value, 1, how, 0))
 	})
-	return errors.Join(err, values.flush(), drops.Close())
+	return errors.Join(err, values.flush())
 }
 
 // A valueCounter adds up rows of ValueCounts, as many as it holds at once.
