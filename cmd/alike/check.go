@@ -15,6 +15,7 @@ import (
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/index"
 	"github.com/alike-dev/alike/index/among"
+	"github.com/alike-dev/alike/index/grow"
 	"github.com/alike-dev/alike/internal/bom"
 	"github.com/alike-dev/alike/internal/bucketurl"
 	"github.com/alike-dev/alike/internal/fault"
@@ -183,6 +184,9 @@ func (f *checking) runIndex(cmd *cobra.Command, text []byte, path string) error 
 // addText adds a text, which may be the bytes of a file with a byte order mark, so that it survives a power failure. It is
 // an error if a document has the id.
 func addText(x *index.Index, id string, text []byte) error {
+	if err := grow.Unfinished(x); err != nil {
+		return err
+	}
 	if _, taken, err := x.Get([]byte(id)); err != nil || taken {
 		return cmp.Or(err, fmt.Errorf("there is a document %q: take another id, or replace it by alike index add", id))
 	}

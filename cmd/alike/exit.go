@@ -87,5 +87,17 @@ func leftBehind(cmd *cobra.Command) string {
 	if work != nil && work.Value.String() != "" && resumes {
 		return "finished work is in " + work.Value.String() + ": the same command continues from there"
 	}
-	return "no output was left behind"
+	left := "no output was left behind"
+	switch out, _ := cmd.OutOrStdout().(*standardOutput); {
+	case cmd.CommandPath() == "alike stream":
+		left = "what was decided until then is written"
+	case cmd.CommandPath() == "alike index add":
+		left = "documents that were added until then stay, and the same command replaces them"
+	case out != nil && out.wrote.Load():
+		left = "what was printed is not all"
+	}
+	if grown := cmd.Flags().Lookup("index"); grown != nil && grown.Changed && cmd.CommandPath() == "alike dedup" {
+		left += "; what " + grown.Value.String() + " has of this run stays until the same command ends it, or --fresh undoes it"
+	}
+	return left
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/index"
 	"github.com/alike-dev/alike/index/feed"
+	"github.com/alike-dev/alike/index/grow"
 )
 
 const indexHelp = `Keep documents in a folder to be searched.
@@ -203,6 +204,9 @@ id replaces none: where its name file:line is taken, it becomes file:line#hash.`
 				return err
 			}
 			return withIndex(cmd.Context(), args[0], index.OpenOptions{Threads: input.threads, Memory: memory}, func(x *index.Index) error {
+				if err := grow.Unfinished(x); err != nil {
+					return err
+				}
 				more := feed.Config{Index: x, Sources: sources, Corpus: c, TimeField: timeField, Threads: input.threads}
 				return input.feed(cmd, more, problems, func(done *fed) error {
 					done.Index = x.Stats().Documents
@@ -292,6 +296,9 @@ func newIndexDelete() *cobra.Command {
 		Args:    dirAnd("ids"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withIndex(cmd.Context(), args[0], index.OpenOptions{}, func(x *index.Index) error {
+				if err := grow.Unfinished(x); err != nil {
+					return err
+				}
 				ids := make([][]byte, len(args)-1)
 				for i := range ids {
 					ids[i] = []byte(args[i+1])

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -26,13 +27,17 @@ import (
 // standardOutput is standard output, which knows whether a write has failed: a report that nobody reads is not printed
 // with success. It is safe for concurrent use.
 type standardOutput struct {
-	to  io.Writer
-	mu  sync.Mutex
-	err error
+	to    io.Writer
+	mu    sync.Mutex
+	err   error
+	wrote atomic.Bool // anything
 }
 
 func (s *standardOutput) Write(p []byte) (int, error) {
 	n, err := s.to.Write(p)
+	if n > 0 && !s.wrote.Load() {
+		s.wrote.Store(true)
+	}
 	if err != nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()

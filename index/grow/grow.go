@@ -77,6 +77,25 @@ type progress struct {
 	Whole bool        `json:"whole"` // all documents of the run are added
 	Apart int64       `json:"apart"` // of the documents added: those that were named apart
 	Ended bool        `json:"ended"` // with streams: the output is in its place
+	Open  bool        `json:"open"`  // the output is not in its place; earlier versions did not say so
+}
+
+// unfinished tells whether the index has documents of the run, and its output does not.
+func (p *progress) unfinished() bool { return p.Added > 0 && (!p.Whole || p.Open) }
+
+// Unfinished returns an ErrUnfinished if an index has documents of a run that was killed: who adds or deletes others would
+// leave it no way to end.
+func Unfinished(x *index.Index) error {
+	p, err := lastRun(x)
+	if err == nil && p.unfinished() {
+		err = p.refusal()
+	}
+	return err
+}
+
+func (p *progress) refusal() error {
+	return setting.Errorf("%w: the index has %d documents of a run that was killed; repeat that (%s), or undo it by a run with %s",
+		ErrUnfinished, p.Added, p.What, setting.Fresh)
 }
 
 // New returns the collection of the index in a folder. The index is opened by Begin; close the collection
@@ -146,12 +165,12 @@ func (c *Collection) Begin(ctx context.Context, run string, inputs []corpus.Sour
 	if err := c.open(ctx, inputs, how); err != nil {
 		return "", err
 	}
-	before, err := c.lastRun()
+	before, err := lastRun(c.x)
 	if err != nil {
 		return "", err
 	}
 	same := before.Run == run && !before.Ended
-	unfinished := before.Added > 0 && (!before.Whole || same && c.streams)
+	unfinished := before.unfinished() || before.Added > 0 && same && c.streams
 	switch {
 	case same && (before.Whole || before.Added > 0) && !(unfinished && c.options.Fresh):
 		c.run = before
@@ -161,14 +180,14 @@ func (c *Collection) Begin(ctx context.Context, run string, inputs []corpus.Sour
 				return "", err
 			}
 		}
-		c.run = progress{Run: run, What: c.options.What, First: c.x.Stats().Next}
+		c.run = progress{Run: run, What: c.options.What, First: c.x.Stats().Next, Open: true}
 	}
 	return fmt.Sprintf("slots before %d", c.run.First), nil
 }
 
 // lastRun reads the note; without one its result is zero.
-func (c *Collection) lastRun() (p progress, err error) {
-	note, err := c.x.Note(noteName)
+func lastRun(x *index.Index) (p progress, err error) {
+	note, err := x.Note(noteName)
 	if err != nil || note == nil {
 		return p, err
 	}
@@ -181,8 +200,7 @@ func (c *Collection) lastRun() (p progress, err error) {
 // undo removes the documents that a killed run has added, which the user must have asked for by Options.Fresh.
 func (c *Collection) undo(killed *progress) error {
 	if !c.options.Fresh {
-		return setting.Errorf("%w: the index has %d documents of a run that was killed; repeat that (%s), or undo it with %s",
-			ErrUnfinished, killed.Added, killed.What, setting.Fresh)
+		return killed.refusal()
 	}
 	for _, slots := range killed.Slots {
 		if _, err := c.x.Slots().Delete(slots[0], slots[1]); err != nil {
@@ -255,13 +273,13 @@ func (c *Collection) keep(ctx context.Context, kept *dedup.Kept) error {
 	return c.note(&c.run)
 }
 
-// End implements dedup.Known. Which run has read a stream cannot be told from its name, so it stores that the run
-// has ended: the next one with this name adds its documents.
+// End implements dedup.Known. It stores that the output is in its place. Which run has read a stream cannot be told from its
+// name: the next one with this name adds its documents.
 func (c *Collection) End() error {
-	if !c.streams {
+	if !c.streams && !c.run.Open {
 		return nil
 	}
-	c.run.Ended = true
+	c.run.Ended, c.run.Open = c.streams, false
 	return c.note(&c.run)
 }
 

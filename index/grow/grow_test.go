@@ -287,7 +287,7 @@ func killRuns(t *testing.T, keys index.Keys, apart int) {
 	}
 }
 
-// progressed tells whether a part of a run is in the index, but not all of it.
+// progressed tells whether the index has documents of a run whose output is not in its place.
 func progressed(t *testing.T, fs vfs.FS, c dedup.Config) bool {
 	t.Helper()
 	known := collection(t, fs, c, "index")
@@ -303,7 +303,7 @@ func progressed(t *testing.T, fs vfs.FS, c dedup.Config) bool {
 	if err := json.Unmarshal(note, &p); err != nil {
 		t.Fatal(err)
 	}
-	return !p.Whole && p.Added > 0
+	return p.unfinished()
 }
 
 // otherRun is a run of the same input to another folder.
@@ -312,8 +312,16 @@ func otherRun(t *testing.T, c dedup.Config) dedup.Config {
 	return c
 }
 
-// With Fresh another run undoes what a run has added that did not end.
+// With Fresh another run undoes what a run has added that did not end, though it had added all but its output was not in its
+// place.
 func TestAnotherRunUndoesAPartOfOne(t *testing.T) {
+	for _, whole := range []bool{false, true} {
+		t.Run(fmt.Sprint("whole ", whole), func(t *testing.T) { undoRun(t, whole) })
+	}
+}
+
+// undoRun ends a run when the index has a part, or the whole, of what it keeps.
+func undoRun(t *testing.T, whole bool) {
 	docs := some(rand.New(rand.NewPCG(5, 5)), 200)
 	dir := t.TempDir()
 	c := config(filepath.Join(dir, "1.jsonl"))
@@ -323,12 +331,15 @@ func TestAnotherRunUndoesAPartOfOne(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	known := collection(t, fs, c, "index")
 	config := c
-	config.Survivors = dedup.NewTo{Known: stopping{known, cancel}}
+	config.Survivors = dedup.NewTo{Known: stopping{known, cancel, whole}}
 	if _, err := dedup.Run(ctx, config); err == nil {
 		t.Fatal("a cancelled run ends well")
 	}
 	if n := known.Index().Stats().Documents; n == 0 {
 		t.Fatal("it has added nothing: the test does not look at anything")
+	}
+	if err := Unfinished(known.Index()); !errors.Is(err, ErrUnfinished) {
+		t.Fatal(err)
 	}
 	if err := known.Close(); err != nil {
 		t.Fatal(err)
@@ -345,18 +356,24 @@ func TestAnotherRunUndoesAPartOfOne(t *testing.T) {
 	if there := ids(t, fs, c, "index"); s.Known != 0 || int64(len(there)) != s.Kept {
 		t.Errorf("%d known, %d in the index, %d kept", s.Known, len(there), s.Kept)
 	}
+	if _, _, err := run(t, fs, otherRun(t, c), "index"); err != nil {
+		t.Errorf("the run before has ended: %v", err)
+	}
 }
 
 // stopping ends the run when some documents are in the index.
 type stopping struct {
 	*Collection
 	cancel context.CancelFunc
+	whole  bool // when all of them are
 }
 
 func (s stopping) Keep(ctx context.Context, kept *dedup.Kept) error {
 	half := *kept
-	half.Sources = append(slices.Clone(kept.Sources), corpus.Source{Path: "not there", Format: corpus.JSONL})
-	half.Documents++
+	if !s.whole {
+		half.Sources = append(slices.Clone(kept.Sources), corpus.Source{Path: "not there", Format: corpus.JSONL})
+		half.Documents++
+	}
 	err := s.Collection.Keep(ctx, &half)
 	s.cancel()
 	return errors.Join(err, ctx.Err())
