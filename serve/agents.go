@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 
@@ -82,8 +83,12 @@ func (c *collection) addFor(_ context.Context, id string, text []byte) error {
 type askedByAgents struct{ of *collection }
 
 // Use implements mcpserver.Collection.
-func (a *askedByAgents) Use(_ context.Context, f func(*index.Searcher, *index.Index) error) error {
-	if err := a.of.changes.catchUp(); err != nil {
+func (a *askedByAgents) Use(ctx context.Context, f func(*index.Searcher, *index.Index) error) error {
+	err := a.of.changes.catchUp()
+	if errors.Is(err, errSucceeded) {
+		return a.of.changes.succeeded(func(by *collection) error { return (&askedByAgents{by}).Use(ctx, f) })
+	}
+	if err != nil {
 		return err
 	}
 	s := a.of.searchers.Get().(*index.Searcher)

@@ -60,6 +60,9 @@ func (c *collection) decide(k *checker, add bool) ([]index.Verdict, error) {
 	k.batch.Reset()
 	k.batch.Add(k.d.Document)
 	decision, err := c.changes.check(k.batch, [][]byte{k.d.filter})
+	if err == nil && len(decision.large) > 0 {
+		err = errTooLarge
+	}
 	if err != nil {
 		return nil, err
 	}

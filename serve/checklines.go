@@ -2,6 +2,7 @@ package serve
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/alike-dev/alike/index"
 )
@@ -76,6 +77,10 @@ func (w *checkWork) answer(dst []byte) ([]byte, error) {
 	}
 	n := 0
 	for _, line := range w.lines {
+		if line.problem == nil && slices.Contains(w.decided.large, n) {
+			line.problem, _ = asProblem(errTooLarge)
+			n++
+		}
 		if line.problem != nil {
 			dst = append(line.problem.line(dst), '\n')
 			continue

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -51,7 +52,15 @@ var errNoDocument = &Problem{Status: http.StatusNotFound, Detail: "the collectio
 
 // get returns a document as it came: id, text if it is kept, and metadata.
 func (c *collection) get(id string) (answer []byte, err error) {
-	if err := c.changes.catchUp(); err != nil {
+	err = c.changes.catchUp()
+	if errors.Is(err, errSucceeded) {
+		err = c.changes.succeeded(func(by *collection) error {
+			answer, err = by.get(id)
+			return err
+		})
+		return answer, err
+	}
+	if err != nil {
 		return nil, err
 	}
 	d, found, err := c.index.Get([]byte(id))
@@ -161,7 +170,7 @@ type changes interface {
 	remove(id string) (n int, err error)
 	// settle returns when what was changed survives what the durability promises.
 	settle() error
-	// catchUp returns when reads see all that anybody was answered before the call.
+	// catchUp returns when reads see all that anybody was answered before the call, or errSucceeded.
 	catchUp() error
 	// succeeded calls use with the collection that has taken the place of this one, after errSucceeded.
 	succeeded(use func(by *collection) error) error
@@ -173,15 +182,24 @@ var errSucceeded = errors.New("the collection has a successor")
 // decision is what is decided about the documents of a batch, now or when the log has it.
 type decision struct {
 	verdicts []index.Verdict
-	later    ordered.Pending
-	wanted   func(ordered.Pending) ([]index.Verdict, error) // waits for those in the log; nil: they are here
+	later    []ordered.Pending
+	wanted   func(ordered.Pending) ([]index.Verdict, error) // waits for those of a part that is in the log
+	large    []int                                          // documents that are too large for it: their verdicts are empty
 }
 
+// wait is called once.
 func (d *decision) wait() ([]index.Verdict, error) {
-	if d.wanted == nil {
-		return d.verdicts, nil
+	for _, of := range d.later {
+		more, err := d.wanted(of)
+		if err != nil {
+			return nil, err
+		}
+		d.verdicts = append(d.verdicts, more...)
 	}
-	return d.wanted(d.later)
+	for _, at := range d.large {
+		d.verdicts = slices.Insert(d.verdicts, at, index.Verdict{})
+	}
+	return d.verdicts, nil
 }
 
 // agents are the handlers of a collection, made when they are first asked.

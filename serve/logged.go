@@ -31,12 +31,32 @@ func (l *logged) newBatch() *index.Batch { return l.x.NewBatch() }
 const confirmLimit = 10 * time.Second
 
 func (l *logged) check(b *index.Batch, filters [][]byte) (decision, error) {
+	d, most := decision{wanted: l.verdicts}, ordered.MostOp(l.m.log)
 	op := l.op(opCheck)
+	head := len(op)
 	for i := range b.Len() {
+		at := len(op)
 		op = appendDocument(op, b, i, filters[i])
+		if head+len(op)-at > most {
+			d.large, op = append(d.large, i), op[:at]
+		} else if len(op) > most {
+			if err := l.begin(&d, op[:at]); err != nil {
+				return d, err
+			}
+			op = append(op[:head], op[at:]...)
+		}
 	}
+	if len(op) == head {
+		return d, nil
+	}
+	return d, l.begin(&d, op)
+}
+
+// begin begins to decide about documents that one entry has room for.
+func (l *logged) begin(d *decision, op []byte) error {
 	later, err := l.m.replica.Begin(op)
-	return decision{later: later, wanted: l.verdicts}, asLogProblem(err)
+	d.later = append(d.later, later)
+	return asLogProblem(err)
 }
 
 // verdicts waits for the verdicts of check.
@@ -61,7 +81,18 @@ func (l *logged) remove(id string) (n int, err error) {
 
 func (l *logged) settle() error { return nil }
 
-func (l *logged) catchUp() error { return l.m.catchUp() }
+func (l *logged) catchUp() error {
+	if err := l.m.catchUp(); err != nil {
+		return err
+	}
+	switch c := l.m.store.get(l.name); {
+	case c == nil:
+		return errNoCollection
+	case c.index != l.x:
+		return errSucceeded
+	}
+	return nil
+}
 
 func (l *logged) succeeded(use func(by *collection) error) error {
 	by, done, err := l.m.store.use(l.name)
@@ -148,6 +179,7 @@ func (m *machine) catchUp() error {
 
 var (
 	errUnconfirmed = &Problem{Status: http.StatusServiceUnavailable, Detail: "the log has not confirmed the change, which may be made yet: send it again", retryAfter: 1}
+	errTooLarge    = &Problem{Status: http.StatusRequestEntityTooLarge, Detail: "the document is larger than an entry of the log may be: its servers say how large (max_payload)"}
 	errLogClosed   = &Problem{Status: http.StatusServiceUnavailable, Detail: "this replica does not have the collection's state yet: ask another one", retryAfter: 1}
 )
 
@@ -160,11 +192,11 @@ func asLogProblem(err error) error {
 	case errors.Is(err, ordered.ErrUnconfirmed):
 		return errUnconfirmed
 	case errors.Is(err, ordered.ErrTooLarge):
-		return &Problem{Status: http.StatusRequestEntityTooLarge, Detail: "the document is larger than an entry of the log may be: its servers say how large (max_payload)"}
+		return errTooLarge
 	case errors.Is(err, context.Canceled):
 		return errDraining
-	case errors.Is(err, errUnknownRule):
-		return &Problem{Status: http.StatusServiceUnavailable, Detail: "this replica does not know the rule of the collections: it needs a newer version of the program", retryAfter: 10}
+	case errors.Is(err, ordered.ErrVersion):
+		return &Problem{Status: http.StatusServiceUnavailable, Detail: "this replica needs another version of the program: it does not know the rule or the entries of the log", retryAfter: 10}
 	case errors.Is(err, ordered.ErrLoading):
 		return errLogClosed
 	}

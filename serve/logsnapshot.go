@@ -85,7 +85,7 @@ func (m *machine) loadCollection(s *collectionState, from *bufio.Reader) error {
 		return err
 	}
 	if s.Rule < 1 || s.Rule > len(m.rules) {
-		return fmt.Errorf("%w: rule %d", errUnknownRule, s.Rule)
+		return unknownRule(s.Rule, s.Name)
 	}
 	settings.rule = m.rules[s.Rule-1]
 	o, err := settings.options(m.now)

@@ -13,12 +13,11 @@ import (
 	"github.com/alike-dev/alike/internal/ordered"
 )
 
-var errUnknownRule = errors.New("the log names a rule that this program does not know: it needs a newer version")
-
 // machine is the collections of a store as a state machine of a log. All but atomics and the store belongs to the
 // goroutine that applies entries.
 type machine struct {
 	store   *store
+	log     ordered.Log
 	replica *ordered.Replica
 	rules   []decidingRule
 	clock   atomic.Int64 // the time of the last entry, in nanoseconds
@@ -63,10 +62,7 @@ type outcome struct {
 
 // appendSum appends what all replicas must agree on.
 func (o *outcome) appendSum(dst []byte) []byte {
-	if o.err != nil {
-		dst = append(dst, o.err.Error()...)
-	}
-	for _, is := range []bool{o.replaced, o.made} {
+	for _, is := range []bool{o.err != nil, o.replaced, o.made} { // versions may word an error differently
 		dst = append(dst, flagByte(is))
 	}
 	return binary.AppendUvarint(dst, uint64(o.removed))
@@ -303,17 +299,25 @@ func (m *machine) put(e *ordered.Entry, c *collection, op []byte) (out outcome, 
 
 // create makes a collection, by the newest rule that all replicas know.
 func (m *machine) create(e *ordered.Entry, about *aboutCollection) (out outcome, err error) {
-	settings, err := parseSettings(about.Settings)
-	if err != nil {
-		return outcome{err: err}, nil
-	}
 	at := logPlace{epoch: e.Number, rule: e.Knows, brought: []brought{{0, e.Number}}}
 	if at.rule > len(m.rules) {
-		return out, fmt.Errorf("%w: rule %d of collection %s", errUnknownRule, at.rule, about.Name)
+		return out, unknownRule(at.rule, about.Name)
 	}
-	settings.rule = m.rules[at.rule-1]
+	settings, err := parseSettings(about.Settings)
+	if err == nil {
+		settings.rule = m.rules[at.rule-1]
+		_, err = m.store.optionsOf(about.Name, settings)
+	}
+	if err != nil { // its sender has looked at them
+		return out, fmt.Errorf("collection %s has settings that this program does not take: %v: %w", about.Name, err, ordered.ErrVersion)
+	}
 	out.made, out.err = m.store.create(about.Name, settings, &at)
 	return out, nil
+}
+
+// unknownRule says that a replica must not answer, as it would decide by another rule than the others.
+func unknownRule(rule int, collection string) error {
+	return fmt.Errorf("collection %s has rule %d, which this program does not know: %w", collection, rule, ordered.ErrVersion)
 }
 
 // changeRule has a collection decide by another rule: its documents are added anew, in their order.
@@ -323,7 +327,7 @@ func (m *machine) changeRule(e *ordered.Entry, about *aboutCollection) (out outc
 		return out, nil // others have proposed the same
 	}
 	if about.Rule > len(m.rules) {
-		return out, fmt.Errorf("%w: rule %d of collection %s", errUnknownRule, about.Rule, about.Name)
+		return out, unknownRule(about.Rule, about.Name)
 	}
 	settings := c.settings
 	settings.rule = m.rules[about.Rule-1]

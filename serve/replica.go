@@ -1,23 +1,31 @@
 package serve
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/alike-dev/alike/internal/ordered"
+	"github.com/alike-dev/alike/vfs"
 )
 
 // startMachine makes a store follow a log.
 func startMachine(c *Config, st *store) (m *machine, err error) {
-	m = &machine{store: st, rules: c.rules}
+	m = &machine{store: st, log: c.Order, rules: c.rules}
 	if m.rules == nil {
 		m.rules = rules
 	}
 	st.replicas, st.now = m, m.now
 	dir := c.Dir
+	if err := noCollections(c.FS, dir); err != nil {
+		return nil, err
+	}
 	if dir == "" {
 		if dir, err = os.MkdirTemp("", "alike-replica-"); err != nil {
 			return nil, err
@@ -29,6 +37,23 @@ func startMachine(c *Config, st *store) (m *machine, err error) {
 		Bucket: c.Snapshots, Now: c.Now, Report: c.Log, Rules: m.ruleChanges, SnapshotBytes: c.snapshotBytes,
 	})
 	return m, err
+}
+
+// noCollections is an error if a folder has collections of a process without a log, which replicas do not see.
+func noCollections(fsys vfs.FS, dir string) error {
+	if dir == "" {
+		return nil
+	}
+	names, err := fsys.List(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, file := range names {
+		if name, ok := strings.CutSuffix(file, settingsSuffix); ok && isName(name) {
+			return fmt.Errorf("%s has the collection %s of a server without a log, which replicas would not see: give them another folder", dir, name)
+		}
+	}
+	return err
 }
 
 // close ends the replica; m may be nil.

@@ -6,6 +6,9 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -194,12 +197,104 @@ func TestARuleChangesWhenAllKnowIt(t *testing.T) {
 	late := start(t, Config{Order: log.Client(), Replica: "late"})
 	late.wait("/readyz", http.StatusServiceUnavailable)
 	for range 500 {
-		if _, out := late.do(http.MethodPost, "/v1/collections/x/check", jsonType, lines[41]); strings.Contains(out, "does not know the rule") {
+		if _, out := late.do(http.MethodPost, "/v1/collections/x/check", jsonType, lines[41]); strings.Contains(out, "needs another version") {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
 	t.Error("a replica that does not know the rule does not say so")
+}
+
+// Lines whose documents one entry has no room for go in several; a document that none has room for is a problem of its line.
+func TestLinesThatOneEntryHasNoRoomForAreAnswered(t *testing.T) {
+	log := memlog.New()
+	client := log.Client()
+	client.Most = 4 << 10
+	s := replica(t, log, "a", func(c *Config) { c.Order = client })
+	one := start(t, Config{})
+	lines := texts(200)
+	large := slices.Insert(slices.Clone(lines), 100, fmt.Sprintf(`{"id":"large","text":%q}`, strings.Repeat("some words ", 1000)))
+	large = append(large, strings.Replace(large[100], "large", "last", 1))
+	for _, x := range []*service{s, one} {
+		x.want(http.StatusCreated, "", http.MethodPut, "/v1/collections/x", `{"threshold":0.6,"ngram":2}`)
+	}
+	_, want := one.do(http.MethodPost, "/v1/collections/x/documents", ndjson, strings.Join(lines, "\n"))
+	status, out := s.do(http.MethodPost, "/v1/collections/x/documents", ndjson, strings.Join(large, "\n"))
+	got := strings.SplitAfter(out, "\n")
+	if status != http.StatusOK || len(got) != len(large)+1 {
+		t.Fatalf("%d, %d answers", status, len(got))
+	}
+	for _, at := range []int{100, 201} {
+		if !strings.Contains(got[at], "max_payload") {
+			t.Errorf("line %d: %s", at, got[at])
+		}
+	}
+	if got := strings.Join(slices.Delete(got[:201], 100, 101), ""); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if status, out := s.do(http.MethodPost, "/v1/collections/x/check", jsonType, large[100]); status != http.StatusRequestEntityTooLarge || !strings.Contains(out, "max_payload") {
+		t.Errorf("%d %s", status, out)
+	}
+}
+
+// A replica that was cut off while a collection was removed and made anew answers by the new one.
+func TestACollectionIsMadeAnewWhileAReplicaIsAway(t *testing.T) {
+	log := memlog.New()
+	client := log.Client()
+	a, b := replica(t, log, "a", nil), replica(t, log, "b", func(c *Config) { c.Order = client })
+	lines := texts(10)
+	a.want(http.StatusCreated, "", http.MethodPut, "/v1/collections/x", `{"threshold":0.6,"ngram":2}`)
+	b.want(http.StatusOK, `{"new":true}`, http.MethodPost, "/v1/collections/x/check", lines[0])
+	client.Set(func(c *memlog.Client) { c.Down = true })
+	b.wait("/readyz", http.StatusServiceUnavailable)
+	a.want(http.StatusNoContent, "", http.MethodDelete, "/v1/collections/x", "")
+	again := strings.Replace(lines[0], `"d0"`, `"other"`, 1)
+	var asked sync.WaitGroup // while it is away
+	asked.Go(func() { b.want(http.StatusOK, `{"new":true}`, http.MethodPost, "/v1/collections/x/check", again) })
+	asked.Go(func() { b.want(http.StatusNotFound, "", http.MethodGet, "/v1/collections/x/documents/d0", "") })
+	time.Sleep(100 * time.Millisecond)
+	a.want(http.StatusCreated, "", http.MethodPut, "/v1/collections/x", `{"threshold":0.9,"ngram":3}`)
+	client.Set(func(c *memlog.Client) { c.Down = false })
+	b.wait("/readyz", http.StatusOK)
+	asked.Wait()
+	_, settings := a.do(http.MethodGet, "/v1/collections/x", jsonType, "")
+	b.want(http.StatusOK, strings.TrimSpace(settings), http.MethodGet, "/v1/collections/x", "")
+}
+
+// Settings that a newer program has accepted, and this one does not know, are nothing to leave out.
+func TestSettingsOfANewerProgramAreNotLeftOut(t *testing.T) {
+	s := replica(t, memlog.New(), "a", nil)
+	about := aboutCollection{Name: "x", Settings: json.RawMessage(`{"newer":1}`)}
+	op, err := about.op(opCreate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.server.machine.replica.Begin(op); err != nil {
+		t.Fatal(err)
+	}
+	s.wait("/readyz", http.StatusServiceUnavailable)
+	if status, out := s.do(http.MethodPost, "/v1/collections/x/check", jsonType, texts(1)[0]); status != http.StatusServiceUnavailable || !strings.Contains(out, "needs another version") {
+		t.Errorf("%d %s", status, out)
+	}
+}
+
+// The folder of a process without a log is not one of snapshots, and the other way round.
+func TestFoldersOfReplicasAndOfOneProcessAreNotMixedUp(t *testing.T) {
+	alone, shared := t.TempDir(), t.TempDir()
+	for name, c := range map[string]Config{
+		filepath.Join(alone, "x.json"): {Dir: alone, Order: memlog.New().Client(), Replica: "a"}, filepath.Join(shared, strings.Repeat("0", 20)+".snapshot"): {Dir: shared},
+	} {
+		if err := os.WriteFile(name, []byte("{}"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		s, err := New(c)
+		if err == nil {
+			t.Fatalf("%s: the server begins", name)
+		}
+		if s != nil || !strings.Contains(err.Error(), "another folder") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }
 
 // BenchmarkFollow has a replica that begins apply 64,000 documents of 2 KB, in entries of 64 that another one has sent.

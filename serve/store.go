@@ -18,6 +18,7 @@ import (
 	"github.com/alike-dev/alike/index"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/fence"
+	"github.com/alike-dev/alike/internal/ordered"
 	"github.com/alike-dev/alike/vfs"
 )
 
@@ -93,6 +94,8 @@ func openStore(fsys vfs.FS, dir string, durability Durability, memory int64, now
 			err = s.clearAway(filepath.Join(dir, file))
 		} else if name, ok := strings.CutSuffix(file, settingsSuffix); ok && isName(name) {
 			err = s.load(name)
+		} else if ordered.IsSnapshot(file) {
+			err = errors.New("a snapshot of replicas: give the server their log, or another folder")
 		}
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("%s: %w", file, err), s.close())

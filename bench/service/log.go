@@ -107,7 +107,7 @@ func (m *entryLoad) exchange(ctx context.Context, from uint64) error {
 	back := make(chan struct{}, m.flights) // of each entry on its way
 	followed := make(chan error, 1)
 	go func() {
-		followed <- m.log.Follow(ctx, from, func(number uint64, _ []byte) error {
+		followed <- m.log.Follow(ctx, from, func(number uint64, _ int64, _ []byte) error {
 			<-back
 			if number == from+uint64(len(m.entries))-1 {
 				return errEnd

@@ -15,7 +15,7 @@ import (
 
 // Follow implements ordered.Log by a consumer that the servers push entries to. It lives in the memory of one of them,
 // and is made anew by the next call when that has gone.
-func (l *Log) Follow(ctx context.Context, from uint64, visit func(number uint64, entry []byte) error) error {
+func (l *Log) Follow(ctx context.Context, from uint64, visit ordered.Visit) error {
 	first, last, err := l.Bounds(ctx)
 	switch {
 	case err != nil:
@@ -60,7 +60,7 @@ const mostRoom = 512 << 10
 
 var errSilent = errors.New("log: its servers are silent")
 
-func (l *Log) receive(ctx context.Context, s *nats.Subscription, next uint64, visit func(number uint64, entry []byte) error) error {
+func (l *Log) receive(ctx context.Context, s *nats.Subscription, next uint64, visit ordered.Visit) error {
 	room := make([]byte, 0, mostRoom)
 	for {
 		m, err := s.NextMsg(silence)
@@ -78,7 +78,7 @@ func (l *Log) receive(ctx context.Context, s *nats.Subscription, next uint64, vi
 			}
 			continue
 		}
-		number, ok := numberIn(m.Reply)
+		number, at, ok := placeIn(m.Reply)
 		if !ok || number != next {
 			return fmt.Errorf("log: entry %d came in place of %d", number, next)
 		}
@@ -86,7 +86,7 @@ func (l *Log) receive(ctx context.Context, s *nats.Subscription, next uint64, vi
 		if err != nil {
 			return err
 		}
-		if err := visit(number, entry); err != nil {
+		if err := visit(number, at, entry); err != nil {
 			return err
 		}
 		next++
@@ -104,21 +104,22 @@ func (l *Log) control(m *nats.Msg) error {
 	return nil
 }
 
-// numberIn returns the number of an entry, which stands in the subject for its acknowledgement:
+// placeIn returns the number of an entry and when a server has taken it, which stand in the subject for its acknowledgement:
 //
-//	$JS.ACK.stream.consumer.delivered.NUMBER.count.time.pending
-//	$JS.ACK.domain.account.stream.consumer.delivered.NUMBER.count.time.pending…
-func numberIn(reply string) (number uint64, ok bool) {
+//	$JS.ACK.stream.consumer.delivered.NUMBER.count.TIME.pending
+//	$JS.ACK.domain.account.stream.consumer.delivered.NUMBER.count.TIME.pending…
+func placeIn(reply string) (number uint64, at int64, ok bool) {
 	tokens := strings.Split(reply, ".")
-	at := 5
+	n := 5
 	if len(tokens) > 9 {
-		at = 7
+		n = 7
 	}
 	if len(tokens) < 9 || tokens[0] != "$JS" || tokens[1] != "ACK" {
-		return 0, false
+		return 0, 0, false
 	}
-	number, err := strconv.ParseUint(tokens[at], 10, 64)
-	return number, err == nil
+	number, err := strconv.ParseUint(tokens[n], 10, 64)
+	at, bad := strconv.ParseInt(tokens[n+2], 10, 64)
+	return number, at, err == nil && bad == nil
 }
 
 var _ ordered.Log = (*Log)(nil)

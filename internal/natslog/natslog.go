@@ -14,9 +14,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -29,6 +32,7 @@ type Log struct {
 	conn     *nats.Conn
 	stream   string
 	replicas int
+	refused  atomic.Pointer[error] // why the last server was not connected
 }
 
 // isStreamName tells whether a stream may have a name. (A regular expression is made before each start of the program.)
@@ -94,9 +98,12 @@ func Connect(address, name string) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
+	l := &Log{stream: o.stream, replicas: o.replicas}
 	with := []nats.Option{
 		nats.Name(name), nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.ReconnectWait(reconnectWait),
 		nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(2), nats.ReconnectBufSize(-1), nats.Timeout(requestLimit),
+		nats.IgnoreAuthErrorAbort(), // a password may be put right while the program runs
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { l.refused.Store(&err) }),
 	}
 	if o.creds != "" {
 		with = append(with, nats.UserCredentials(o.creds))
@@ -104,11 +111,8 @@ func Connect(address, name string) (*Log, error) {
 	if o.ca != "" {
 		with = append(with, nats.RootCAs(o.ca))
 	}
-	conn, err := nats.Connect(strings.Join(o.servers, ","), with...)
-	if err != nil {
-		return nil, err
-	}
-	return &Log{conn, o.stream, o.replicas}, nil
+	l.conn, err = nats.Connect(strings.Join(o.servers, ","), with...)
+	return l, err
 }
 
 const (
@@ -137,12 +141,52 @@ func (e *apiError) Error() string { return "the log's server: " + e.Description 
 // Codes of apiError.
 const (
 	codeNoStream = 10059
+	codeTooLarge = 10054
 	codeInUse    = 10058 // the name is that of a stream with another configuration
 )
 
+// streamConfig is what must be so of a stream: an entry that is confirmed stays in its place until the replicas trim it.
+type streamConfig struct {
+	Subjects  []string        `json:"subjects"`
+	Storage   string          `json:"storage"`
+	Retention string          `json:"retention"`
+	Discard   string          `json:"discard"`
+	Replicas  int             `json:"num_replicas"`
+	Messages  int64           `json:"max_msgs"`
+	Bytes     int64           `json:"max_bytes"`
+	Age       time.Duration   `json:"max_age"`
+	OfSubject int64           `json:"max_msgs_per_subject"`
+	Size      int64           `json:"max_msg_size"`
+	Mirror    json.RawMessage `json:"mirror"`
+	Transform json.RawMessage `json:"subject_transform"`
+}
+
+// check is an error that says what is to be changed. A limit is allowed if what comes then is refused.
+func (c *streamConfig) check(l *Log) error {
+	wrong := ""
+	switch {
+	case !slices.Equal(c.Subjects, []string{l.subject()}) || c.Mirror != nil || c.Transform != nil:
+		wrong = "has other subjects than " + l.subject() + ": name another one"
+	case c.Storage != "file":
+		wrong = "is in memory, and would be lost: name another one"
+	case c.Retention != "limits":
+		wrong = "drops entries that were read: name another one"
+	case c.Age > 0 || c.OfSubject > 0 || c.Discard != "new" && (c.Messages > 0 || c.Bytes > 0):
+		wrong = "drops its oldest entries by itself: set its max_age and max_msgs_per_subject to none, and discard to new"
+	case c.Size > 0:
+		wrong = "refuses entries that its servers take: set its max_msg_size to none"
+	case c.Replicas < l.replicas:
+		wrong = fmt.Sprintf("is on %d servers, not on %d: set its replicas, or add ?replicas=%d to the log's URL", c.Replicas, l.replicas, c.Replicas)
+	default:
+		return nil
+	}
+	return fmt.Errorf("log: the stream %s %s", l.stream, wrong)
+}
+
 // streamInfo is what is used of the answer about a stream.
 type streamInfo struct {
-	State struct {
+	Config streamConfig `json:"config"`
+	State  struct {
 		Messages uint64 `json:"messages"`
 		First    uint64 `json:"first_seq"`
 		Last     uint64 `json:"last_seq"`
@@ -186,7 +230,7 @@ func (l *Log) send(ctx context.Context, subject string, body []byte, answer any)
 	defer cancel()
 	m, err := l.conn.RequestWithContext(ctx, subject, body)
 	if err != nil {
-		return sendError(err)
+		return l.sendError(err)
 	}
 	var failed struct {
 		Error *apiError `json:"error"`
@@ -195,6 +239,9 @@ func (l *Log) send(ctx context.Context, subject string, body []byte, answer any)
 		return fmt.Errorf("log: an answer that is none of JetStream: %w", err)
 	}
 	if failed.Error != nil {
+		if failed.Error.Code == codeTooLarge {
+			return ordered.ErrTooLarge
+		}
 		return failed.Error
 	}
 	if answer == nil {
@@ -223,7 +270,7 @@ func (l *Log) Open(ctx context.Context, first uint64) error {
 
 // Send implements ordered.Log. Nobody asks for an acknowledgement, so that the servers have less to do.
 func (l *Log) Send(entry []byte) error {
-	return sendError(l.conn.Publish(l.subject(), pack(entry)))
+	return l.sendError(l.conn.Publish(l.subject(), pack(entry)))
 }
 
 // Append implements ordered.Log.
@@ -234,11 +281,14 @@ func (l *Log) Append(ctx context.Context, entry []byte) error {
 var errNotConnected = errors.New("log: not connected to its servers")
 
 // sendError is an error of core NATS.
-func sendError(err error) error {
+func (l *Log) sendError(err error) error {
 	switch {
 	case errors.Is(err, nats.ErrMaxPayload):
 		return ordered.ErrTooLarge
 	case errors.Is(err, nats.ErrReconnectBufExceeded): // nothing is kept for later
+		if why := l.whyNot(); why != nil {
+			return fmt.Errorf("%w: %w", errNotConnected, why)
+		}
 		return errNotConnected
 	case err != nil:
 		return fmt.Errorf("log: %w", err)
@@ -246,10 +296,26 @@ func sendError(err error) error {
 	return nil
 }
 
+// whyNot returns why no server is connected, as far as that is known.
+func (l *Log) whyNot() error {
+	err := l.conn.LastError() // of a server that was reached
+	if refused := l.refused.Load(); err == nil && refused != nil {
+		err = *refused
+	}
+	var of *net.OpError
+	if errors.As(err, &of) {
+		return of.Err // the same of each server
+	}
+	return err
+}
+
 // Bounds implements ordered.Log.
 func (l *Log) Bounds(ctx context.Context) (first, last uint64, err error) {
 	var info streamInfo
 	if err := l.request(ctx, "STREAM.INFO", nil, &info); err != nil {
+		return 0, 0, err
+	}
+	if err := info.Config.check(l); err != nil {
 		return 0, 0, err
 	}
 	if !info.hasMajority() {

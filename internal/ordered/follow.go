@@ -26,13 +26,13 @@ func (r *Replica) follow() {
 			r.fail(err)
 			r.c.Report.Error("nothing more is applied", "error", err)
 			<-r.ctx.Done()
+		case !r.loaded.Load():
+			// No snapshot fits to the log. They stay: what the log has lost may be in them alone.
+			r.complaints.report(r.c.Report, "no state was loaded, and that is tried again", err)
 		case errors.Is(err, ErrTrimmed):
 			r.reloads.Add(1)
 			r.unload()
 			r.c.Report.Warn("entries that were not applied yet are trimmed: a newer snapshot is looked for", "error", err, "applied", r.state.Applied)
-		case !r.loaded.Load():
-			// No snapshot fits to the log. They stay: what the log has lost may be in them alone.
-			r.complaints.report(r.c.Report, "no state was loaded, and that is tried again", err)
 		case errors.Is(err, ErrShort) || errors.Is(err, errOtherPast):
 			r.resets.Add(1)
 			r.unload()
@@ -63,15 +63,18 @@ type complaints struct {
 
 // report reports an error, and what is the same each time once in a while.
 func (c *complaints) report(to *slog.Logger, message string, err error) {
-	said := message + err.Error()
-	if said == c.last && time.Since(c.at) < complainEvery {
+	said, since := message+err.Error(), time.Since(c.at)
+	if since < complainEvery && said == c.last || since < complainNext {
 		return
 	}
 	c.last, c.at = said, time.Now()
 	to.Error(message, "error", err)
 }
 
-const complainEvery = time.Minute
+const (
+	complainEvery = time.Minute
+	complainNext  = 2 * time.Second // servers that are asked in turn may each say something else
+)
 
 // followOnce loads the state if that is to be done, and applies what comes.
 func (r *Replica) followOnce() error {
@@ -131,7 +134,11 @@ func (r *Replica) distrustSnapshots() {
 		r.wentBack = now
 		return
 	}
-	for _, number := range r.snapshots.folder.all() {
+	all, err := r.snapshots.folder.all()
+	if err != nil {
+		r.c.Report.Error("snapshots of another past are not removed", "error", err)
+	}
+	for _, number := range all {
 		r.c.Report.Warn("removes a snapshot of another past", "entry", number, "error", r.snapshots.folder.remove(number))
 	}
 }
@@ -165,7 +172,7 @@ func (r *Replica) fail(err error) {
 //  2. What is needed while a document is decided stands in memory of the index's writer, which looks at documents in turn
 //     and so has no use for marks of what came last: 0.5 µs.
 //  3. Nobody asks the log for acknowledgements: an entry that comes back is one. That is a message less for each.
-func (r *Replica) apply(number uint64, entry []byte) error {
+func (r *Replica) apply(number uint64, at int64, entry []byte) error {
 	s := &r.state
 	switch {
 	case number == s.Applied:
@@ -178,9 +185,12 @@ func (r *Replica) apply(number uint64, entry []byte) error {
 	}
 	h, ops, err := parseEntry(entry, r.ops[:0])
 	r.ops, r.sum = ops, r.sum[:0]
+	if errors.Is(err, ErrVersion) {
+		return &standsStill{fmt.Errorf("entry %d: %w", number, err)}
+	}
 	if err != nil {
 		r.c.Report.Error("left out what others have put into the log", "entry", number, "error", err)
-	} else if err := r.applyOps(number, &h); err != nil {
+	} else if err := r.applyOps(number, at, &h); err != nil {
 		return err
 	}
 	s.next(number, entry, r.sum)
@@ -192,7 +202,7 @@ func (r *Replica) apply(number uint64, entry []byte) error {
 }
 
 // applyOps applies the operations of an entry.
-func (r *Replica) applyOps(number uint64, h *head) error {
+func (r *Replica) applyOps(number uint64, at int64, h *head) error {
 	s := &r.state
 	if number > r.distrust && r.chains.differs(h.applied, h.chain, s.Applied) {
 		if time.Since(r.reset) > resetEvery {
@@ -212,8 +222,11 @@ func (r *Replica) applyOps(number uint64, h *head) error {
 		r.out.outOfTurn(h, s.Proposers[h.proposer].Count)
 		return nil
 	}
-	s.Now = max(s.Now, h.now)
-	e := Entry{Number: number, Now: time.Unix(0, h.now), Ops: r.forMachine[:0], Knows: s.knows(), Own: mine != nil}
+	s.advance(h.now, at)
+	if mine != nil {
+		r.clocks.compare(r.c.Report, r.c.Now(), h.now, at)
+	}
+	e := Entry{Number: number, Now: time.Unix(0, s.Now), Ops: r.forMachine[:0], Knows: s.knows(), Own: mine != nil}
 	for _, op := range r.ops {
 		if len(op) > 0 && op[0] == opMachine {
 			e.Ops = append(e.Ops, op[1:])
@@ -245,6 +258,15 @@ func (r *Replica) applyOps(number uint64, h *head) error {
 		})
 	}
 	return nil
+}
+
+// compare reports that the clock of this machine, by which an entry was proposed, and the log's differ.
+func (c *complaints) compare(to *slog.Logger, now time.Time, proposed, at int64) {
+	const most = int64(5 * time.Second)
+	if ahead := at - now.UnixNano(); ahead > most || proposed-at > most {
+		c.report(to, "the clocks of this machine and of the log's servers differ: the one that is behind counts",
+			fmt.Errorf("the log's is ahead by %s", time.Duration(ahead).Round(time.Minute)))
+	}
 }
 
 // resetEvery is how often a replica goes back to a snapshot since others have another past. If that does not help they

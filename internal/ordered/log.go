@@ -39,7 +39,7 @@ type Log interface {
 	// Follow calls visit for each confirmed entry from a number on, until the context ends or visit returns an error,
 	// which it returns. It is ErrTrimmed if that entry is gone, and ErrShort if the log has not come so far; one behind
 	// the last is the next to come. An entry is valid until visit returns.
-	Follow(ctx context.Context, from uint64, visit func(number uint64, entry []byte) error) error
+	Follow(ctx context.Context, from uint64, visit Visit) error
 	// Bounds returns the numbers of the first and the last entry. Without entries last is first - 1.
 	Bounds(ctx context.Context) (first, last uint64, err error)
 	// Trim removes the entries before a number.
@@ -52,12 +52,18 @@ type Log interface {
 	Answer(answer func(question []byte) []byte) (stop func(), err error)
 }
 
+// Visit is called for an entry. at is when the log took it, in nanoseconds by its own clock, and always the same.
+type Visit func(number uint64, at int64, entry []byte) error
+
 // Errors of Log.
 var (
 	ErrTrimmed  = errors.New("the log begins behind what is needed: a newer snapshot is needed")
 	ErrShort    = errors.New("the log ends before what was applied already: it has lost entries")
 	ErrTooLarge = errors.New("larger than an entry of the log may be")
 )
+
+// ErrVersion is an error of Machine.Apply and Load, too.
+var ErrVersion = errors.New("it needs another version of the program")
 
 // A Machine is what is replicated. Only one goroutine calls it.
 type Machine interface {

@@ -9,9 +9,12 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,6 +23,7 @@ import (
 	"github.com/alike-dev/alike/internal/ordered"
 	"github.com/alike-dev/alike/internal/ordered/memlog"
 	"github.com/alike-dev/alike/vfs"
+	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -28,6 +32,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type list struct {
 	mu    sync.Mutex
 	said  []string
+	times []time.Time
 	want  uint64 // Needs
 	loads int
 }
@@ -36,7 +41,7 @@ func (l *list) Apply(e *ordered.Entry, sum []byte) (outcomes []any, _ []byte, er
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, op := range e.Ops {
-		l.said = append(l.said, string(op))
+		l.said, l.times = append(l.said, string(op)), append(l.times, e.Now)
 		outcomes = append(outcomes, len(l.said))
 		sum = binary.AppendUvarint(sum, uint64(len(l.said)))
 	}
@@ -349,6 +354,10 @@ func TestAReplicaBeginsWithTheSnapshotOfAnother(t *testing.T) {
 	c := begin(t, log, "c", t.TempDir(), nil)
 	defer c.Close()
 	eventually(t, "c says why it does nothing", func() bool { return errors.Is(c.Status().Err, ordered.ErrTrimmed) })
+	time.Sleep(500 * time.Millisecond) // it tries again all the time
+	if s := c.Status(); s.Reloads > 0 {
+		t.Errorf("%+v: it has loaded nothing", s)
+	}
 	if _, err := c.say(t, "x"); !errors.Is(err, ordered.ErrLoading) {
 		t.Error(err)
 	}
@@ -417,7 +426,7 @@ type trimming struct {
 	once   sync.Once
 }
 
-func (c *trimming) Follow(ctx context.Context, from uint64, visit func(number uint64, entry []byte) error) error {
+func (c *trimming) Follow(ctx context.Context, from uint64, visit ordered.Visit) error {
 	c.once.Do(func() { _ = c.Trim(ctx, c.before) })
 	return c.Client.Follow(ctx, from, visit)
 }
@@ -512,4 +521,93 @@ func TestSnapshotsThatALogHasNotStay(t *testing.T) {
 	if s := b.Status(); s.Resets > 0 || !errors.Is(s.Err, ordered.ErrShort) {
 		t.Errorf("%+v", s)
 	}
+}
+
+// An entry of another version of the program may change anything: a replica that does not know it applies nothing more.
+func TestAnEntryOfAnotherVersionIsNotLeftOut(t *testing.T) {
+	log := memlog.New()
+	a := begin(t, log, "a", t.TempDir(), nil)
+	defer a.Close()
+	a.ready(t)
+	log.Put(append([]byte{31}, make([]byte, 100)...))
+	eventually(t, "it says that it stands still", func() bool { return errors.Is(a.Status().Err, ordered.ErrVersion) })
+	if _, err := a.say(t, "x"); !errors.Is(err, ordered.ErrVersion) {
+		t.Error(err)
+	}
+	if s := a.Status(); s.Resets > 0 || len(a.list.all()) > 0 {
+		t.Errorf("%+v, %q", s, a.list.all())
+	}
+}
+
+// Time goes on by the earlier one of the proposer's clock and the log's, and never back: one that is wrong changes nothing.
+func TestAClockThatIsWrongDoesNotMoveTime(t *testing.T) {
+	log := memlog.New()
+	now := time.Now()
+	log.Now = func() time.Time { return now }
+	clock := func(off time.Duration) func(c *ordered.Config) {
+		return func(c *ordered.Config) { c.Now = func() time.Time { return now.Add(off) } }
+	}
+	all := []*one{
+		begin(t, log, "right", t.TempDir(), clock(0)), begin(t, log, "ahead", t.TempDir(), clock(1000*time.Hour)), begin(t, log, "behind", t.TempDir(), clock(-time.Hour)),
+	}
+	for _, o := range all {
+		defer o.Close()
+		o.ready(t)
+	}
+	for i := range 12 {
+		if _, err := all[i%3].say(t, fmt.Sprint(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all[0].list.mu.Lock()
+	defer all[0].list.mu.Unlock()
+	for i, at := range all[0].list.times {
+		if !at.Equal(now) {
+			t.Errorf("operation %d has the time %v, want %v", i, at, now)
+		}
+	}
+}
+
+// A replica whose snapshots cannot be listed does not begin with nothing, which would be another past if the log is new.
+func TestSnapshotsThatCannotBeListedAreNotNone(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(dir, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	log := memlog.New()
+	a := begin(t, log, "a", dir, nil)
+	defer a.Close()
+	eventually(t, "it says why", func() bool { err := a.Status().Err; return err != nil && strings.Contains(err.Error(), dir) })
+	if a.list.loads > 0 {
+		t.Error("it has begun")
+	}
+}
+
+// A full disk makes no snapshot, and so nothing is trimmed; the replica goes on, and makes one when there is room.
+func TestAFullDiskStopsNothing(t *testing.T) {
+	log := memlog.New()
+	var full atomic.Bool
+	disk := vfstest.Inject(vfstest.NewMem(), func(op vfstest.Op) error {
+		if full.Load() && op.Kind == vfstest.OpFileWrite {
+			return vfstest.ErrInjected
+		}
+		return nil
+	})
+	a := begin(t, log, "a", "data", func(c *ordered.Config) { c.FS = disk })
+	defer a.Close()
+	a.ready(t)
+	full.Store(true)
+	say := func() {
+		if _, err := a.say(t, strings.Repeat("x", 1000)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 30 {
+		say()
+	}
+	if first, _ := log.Entries(); first > 1 || a.Status().Snapshot > 0 || a.Status().Err != nil {
+		t.Errorf("the log begins at %d, %+v", first, a.Status())
+	}
+	full.Store(false)
+	eventually(t, "there is a snapshot", func() bool { say(); return a.Status().Snapshot > 0 })
 }

@@ -66,6 +66,8 @@ type Replica struct {
 	size       atomic.Int64 // of the last snapshot
 	saved      time.Time    // when it was begun
 	complaints complaints
+	clocks     complaints // about them
+	damaged    complaints // about snapshots
 }
 
 // past is how far the replica was at a moment.
@@ -150,9 +152,13 @@ func (r *Replica) problem() error {
 
 // watch measures the lag: it asks where the log ends, and waits until that is applied.
 func (r *Replica) watch() {
+	var complaints complaints
 	for pause(r.ctx, watchEvery) {
 		asked := time.Now()
 		_, last, err := r.c.Log.Bounds(r.ctx)
+		if err != nil && r.loaded.Load() && r.ctx.Err() == nil {
+			complaints.report(r.c.Report, "the log does not say where it ends, so that the replica counts as behind", err)
+		}
 		if err != nil {
 			continue
 		}

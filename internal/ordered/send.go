@@ -41,11 +41,14 @@ type Pending struct{ p *proposal }
 // Begin proposes an operation behind all that this goroutine has proposed before.
 func (r *Replica) Begin(op []byte) (Pending, error) { return r.begin(opMachine, op) }
 
+// MostOp is how many bytes an operation may have.
+func MostOp(log Log) int { return log.MostBytes() - 1 - mostOpOverhead - headSize }
+
 func (r *Replica) begin(kind byte, op []byte) (Pending, error) {
 	if err := r.problem(); err != nil {
 		return Pending{}, err
 	}
-	if len(op)+1+mostOpOverhead+headSize > r.c.Log.MostBytes() {
+	if len(op) > MostOp(r.c.Log) {
 		return Pending{}, fmt.Errorf("%w: %d bytes", ErrTooLarge, r.c.Log.MostBytes())
 	}
 	p := &proposal{append(append(make([]byte, 0, len(op)+1), kind), op...), make(chan result, 1)}
@@ -236,7 +239,7 @@ func (o *outbox) start(f *flight) bool {
 // head writes what stands before the operations of an entry, and returns the entry.
 func (o *outbox) head(f *flight) []byte {
 	o.mu.Lock()
-	h := head{version: entryVersion, proposer: o.id, count: f.count, now: f.now}
+	h := head{proposer: o.id, count: f.count, now: f.now}
 	o.mu.Unlock()
 	if p := o.past.Load(); p != nil {
 		h.applied, h.chain = p.applied, p.chain

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -59,20 +60,25 @@ type folder struct {
 
 func (f *folder) path(number uint64) string { return filepath.Join(f.dir, snapshotName(number)) }
 
+// IsSnapshot tells whether a file has the name of a snapshot.
+func IsSnapshot(name string) bool {
+	_, ok := numberOf(name)
+	return ok
+}
+
 // all returns the numbers of the snapshots, the newest first.
-func (f *folder) all() []uint64 {
+func (f *folder) all() (all []uint64, err error) {
 	names, err := f.fs.List(f.dir)
-	if err != nil {
-		return nil
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
 	}
-	var all []uint64
 	for _, name := range names {
 		if number, ok := numberOf(name); ok {
 			all = append(all, number)
 		}
 	}
 	slices.SortFunc(all, func(a, b uint64) int { return cmp.Compare(b, a) })
-	return all
+	return all, nil
 }
 
 func (f *folder) remove(number uint64) error { return f.fs.Remove(f.path(number)) }
@@ -91,7 +97,8 @@ func (f *folder) write(number uint64, write func(to io.Writer) error) (size int6
 	if err := file.Commit(); err != nil {
 		return 0, err
 	}
-	for _, old := range f.all()[min(keptSnapshots, len(f.all())):] {
+	all, err := f.all()
+	for _, old := range all[min(keptSnapshots, len(all)):] {
 		err = errors.Join(err, f.remove(old))
 	}
 	return counted.n, err
@@ -164,7 +171,7 @@ func (r *Replica) keep(bytes int64) error {
 	r.saves.Go(func() {
 		defer r.saving.Store(false)
 		if err := r.save(number, before, header, write); err != nil && r.ctx.Err() == nil {
-			r.c.Report.Error("a snapshot was not made", "entry", number, "error", err)
+			r.c.Report.Error("a snapshot has failed", "entry", number, "error", err)
 		}
 	})
 	return nil
@@ -209,11 +216,11 @@ const lastLimit = 15 * time.Second
 func (r *Replica) save(number, before uint64, header []byte, write func(to io.Writer) error) error {
 	size, err := r.snapshots.write(r.ctx, number, header, write)
 	if err != nil {
-		return err
+		return fmt.Errorf("it was not written: %w", err)
 	}
 	if r.c.Bucket != nil {
 		if err := r.snapshots.upload(number, size); err != nil {
-			return err
+			return fmt.Errorf("it is not in the bucket: %w", err)
 		}
 	}
 	r.size.Store(size)
@@ -222,7 +229,10 @@ func (r *Replica) save(number, before uint64, header []byte, write func(to io.Wr
 	if before <= 1 {
 		return nil
 	}
-	return r.c.Log.Trim(r.ctx, before)
+	if err := r.c.Log.Trim(r.ctx, before); err != nil {
+		return fmt.Errorf("the log was not trimmed: %w", err)
+	}
+	return nil
 }
 
 // cancelling is a writer that fails once the context has ended.
@@ -244,7 +254,10 @@ func (r *Replica) load() error {
 	if err != nil {
 		return err
 	}
-	local := r.snapshots.folder.all()
+	local, err := r.snapshots.folder.all()
+	if err != nil {
+		return err // to begin without them may be to begin with nothing
+	}
 	newest := slices.Max(slices.Concat(local, bucket, []uint64{0}))
 	if err := r.c.Log.Open(r.ctx, newest+1); err != nil {
 		return err
@@ -255,11 +268,16 @@ func (r *Replica) load() error {
 	}
 	fits := func(number uint64) bool { return number+1 >= first && number <= last }
 	isThere := func(uint64) error { return nil }
-	if r.loadAny(local, fits, isThere) || r.loadAny(bucket, fits, r.snapshots.download) {
-		return nil
+	for _, from := range []struct {
+		all   []uint64
+		bring func(number uint64) error
+	}{{local, isThere}, {bucket, r.snapshots.download}} {
+		if done, err := r.loadAny(from.all, fits, from.bring); done || err != nil {
+			return err
+		}
 	}
 	if number, err := r.snapshots.fetch(fits); err == nil {
-		return r.loadLocal(number)
+		return asStanding(r.loadLocal(number))
 	}
 	switch {
 	case first > 1:
@@ -274,8 +292,16 @@ func (r *Replica) load() error {
 	return nil
 }
 
+// asStanding is an error of loading: without another version of the program there is no use in trying again.
+func asStanding(err error) error {
+	if errors.Is(err, ErrVersion) {
+		return &standsStill{err}
+	}
+	return err
+}
+
 // loadAny loads the first snapshot that fits and is whole. bring puts it into the folder.
-func (r *Replica) loadAny(all []uint64, fits func(number uint64) bool, bring func(number uint64) error) bool {
+func (r *Replica) loadAny(all []uint64, fits func(number uint64) bool, bring func(number uint64) error) (done bool, err error) {
 	for _, number := range all {
 		if !fits(number) {
 			continue
@@ -284,12 +310,12 @@ func (r *Replica) loadAny(all []uint64, fits func(number uint64) bool, bring fun
 		if err == nil {
 			err = r.loadLocal(number)
 		}
-		if err == nil {
-			return true
+		if err == nil || errors.Is(err, ErrVersion) {
+			return true, asStanding(err)
 		}
-		r.c.Report.Error("a snapshot was not loaded", "entry", number, "error", err)
+		r.damaged.report(r.c.Report, "a snapshot was not loaded", fmt.Errorf("entry %d: %w", number, err))
 	}
-	return false
+	return false, nil
 }
 
 // loadLocal loads a snapshot of the folder.

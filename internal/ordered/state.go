@@ -15,7 +15,7 @@ type state struct {
 	Applied   uint64              // number of the last entry
 	Chain     uint64              // of all entries up to it, with their outcomes
 	Last      uint64              // hash of the last entry
-	Now       int64               // the latest time of an entry
+	Now       int64               // see advance
 	Proposers map[uint64]proposer // by their numbers
 	Members   map[string]member   // by their names
 }
@@ -48,7 +48,7 @@ func (s *state) repeats(h *head) bool { return h.count <= s.Proposers[h.proposer
 
 // outOfTurn tells whether the entry before this one of the proposer was not applied.
 func (s *state) outOfTurn(h *head) bool {
-	return h.version > 1 && h.count > s.Proposers[h.proposer].Count+1
+	return h.count > s.Proposers[h.proposer].Count+1
 }
 
 // note notes an entry of the proposer.
@@ -123,6 +123,10 @@ func (s *state) oldest() uint64 {
 	}
 	return slices.Min(all)
 }
+
+// advance advances the time to that of an entry: the earlier one of its proposer's clock and the log's, so that one which is
+// wrong advances nothing; and never back.
+func (s *state) advance(proposed, at int64) { s.Now = max(s.Now, min(proposed, at)) }
 
 // next makes the entry with its outcomes the last one.
 func (s *state) next(number uint64, entry, sum []byte) {

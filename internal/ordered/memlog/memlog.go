@@ -6,23 +6,27 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/alike-dev/alike/internal/ordered"
 )
 
 // A Log is a log. Clients of it are ordered.Logs.
 type Log struct {
+	Now func() time.Time // the log's clock
+
 	mu        sync.Mutex
 	changed   chan struct{} // closed when something changes
 	made      bool
 	first     uint64
 	entries   [][]byte
+	times     []int64 // of the entries
 	answering map[*Client]func([]byte) []byte
 }
 
 // New returns a log that no client has made.
 func New() *Log {
-	return &Log{changed: make(chan struct{}), first: 1, answering: map[*Client]func([]byte) []byte{}}
+	return &Log{Now: time.Now, changed: make(chan struct{}), first: 1, answering: map[*Client]func([]byte) []byte{}}
 }
 
 // A Client is a connection to the log.
@@ -59,7 +63,7 @@ func (l *Log) change() {
 func (l *Log) Cut(n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.entries = l.entries[:len(l.entries)-n]
+	l.entries, l.times = l.entries[:len(l.entries)-n], l.times[:len(l.times)-n]
 	l.change()
 }
 
@@ -74,7 +78,11 @@ func (l *Log) Entries() (first uint64, entries [][]byte) {
 func (l *Log) Put(entry []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.entries = append(l.entries, append([]byte{}, entry...))
+	l.add(entry)
+}
+
+func (l *Log) add(entry []byte) {
+	l.entries, l.times = append(l.entries, append([]byte{}, entry...)), append(l.times, l.Now().UnixNano())
 	l.change()
 }
 
@@ -121,8 +129,7 @@ func (c *Client) Append(ctx context.Context, entry []byte) error {
 		if len(entry) > c.Most {
 			return ordered.ErrTooLarge
 		}
-		l.entries = append(l.entries, append([]byte{}, entry...))
-		l.change()
+		l.add(entry)
 		if c.Lost {
 			return errDown
 		}
@@ -131,9 +138,10 @@ func (c *Client) Append(ctx context.Context, entry []byte) error {
 }
 
 // Follow implements ordered.Log.
-func (c *Client) Follow(ctx context.Context, from uint64, visit func(number uint64, entry []byte) error) error {
+func (c *Client) Follow(ctx context.Context, from uint64, visit ordered.Visit) error {
 	for {
 		var entry []byte
+		var at int64
 		var changed chan struct{}
 		err := c.locked(ctx, func(l *Log) error {
 			changed = l.changed
@@ -143,7 +151,7 @@ func (c *Client) Follow(ctx context.Context, from uint64, visit func(number uint
 			case from > next:
 				return ordered.ErrShort
 			case from < next:
-				entry = l.entries[from-l.first]
+				entry, at = l.entries[from-l.first], l.times[from-l.first]
 			}
 			return nil
 		})
@@ -159,7 +167,7 @@ func (c *Client) Follow(ctx context.Context, from uint64, visit func(number uint
 			continue
 		}
 		lent := bytes.Clone(entry)
-		err = visit(from, lent)
+		err = visit(from, at, lent)
 		clear(lent) // who kept it sees that
 		if err != nil {
 			return err
@@ -184,7 +192,7 @@ func (c *Client) Bounds(ctx context.Context) (first, last uint64, err error) {
 func (c *Client) Trim(ctx context.Context, before uint64) error {
 	return c.locked(ctx, func(l *Log) error {
 		for l.first < before && len(l.entries) > 0 {
-			l.first, l.entries = l.first+1, l.entries[1:]
+			l.first, l.entries, l.times = l.first+1, l.entries[1:], l.times[1:]
 		}
 		return nil
 	})
