@@ -7,6 +7,8 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -196,6 +198,28 @@ func TestKeysThatOthersWouldEscapeAreReadAsTheyAre(t *testing.T) {
 	}))
 	if n != len(keys) {
 		t.Errorf("%d keys of %d", n, len(keys))
+	}
+}
+
+// A control character is no character of XML: stores write the names in lists as in URLs, if they are asked to.
+func TestAListHasNamesThatAreNoXML(t *testing.T) {
+	server, b := startS3(t)
+	server.Fail(func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
+		name := "in/\x01 +%41.jsonl"
+		if r.URL.Query().Get("encoding-type") == "url" {
+			name = "<EncodingType>url</EncodingType><Contents><Key>" + url.QueryEscape(name)
+		} else {
+			name = "<Contents><Key>" + name
+		}
+		_, _ = w.Write([]byte("<ListBucketResult>" + name + "</Key><Size>1</Size></Contents></ListBucketResult>"))
+	})
+	var keys []string
+	must(t, b.List(t.Context(), "in/", func(o corpus.Object) error {
+		keys = append(keys, o.Key)
+		return nil
+	}))
+	if !slices.Equal(keys, []string{"in/\x01 +%41.jsonl"}) {
+		t.Errorf("%q", keys)
 	}
 }
 

@@ -17,7 +17,8 @@ import (
 )
 
 func (b *s3Bucket) List(ctx context.Context, prefix string, each func(corpus.Object) error) error {
-	query := url.Values{"list-type": {"2"}, "prefix": {prefix}}
+	// As they are, keys with control characters would be no XML.
+	query := url.Values{"list-type": {"2"}, "prefix": {prefix}, "encoding-type": {"url"}}
 	for {
 		var page struct {
 			Contents []struct {
@@ -27,9 +28,10 @@ func (b *s3Bucket) List(ctx context.Context, prefix string, each func(corpus.Obj
 				ETag         string
 			}
 			NextContinuationToken string
+			EncodingType          string // url: of the keys, as was asked for
 		}
 		err := retry(ctx, requestTimeout, func(ctx context.Context) error {
-			page.Contents, page.NextContinuationToken = nil, ""
+			page.Contents, page.NextContinuationToken, page.EncodingType = nil, "", ""
 			_, err := b.call(ctx, &s3Request{method: http.MethodGet, query: query}, &page)
 			return err
 		})
@@ -37,6 +39,11 @@ func (b *s3Bucket) List(ctx context.Context, prefix string, each func(corpus.Obj
 			return err
 		}
 		for _, o := range page.Contents {
+			if page.EncodingType == "url" {
+				if o.Key, err = url.QueryUnescape(o.Key); err != nil {
+					return fmt.Errorf("the name of an object in a list of the store: %w", err)
+				}
+			}
 			if err := each(corpus.Object{Key: o.Key, Size: o.Size, ModTime: o.LastModified, Version: o.ETag}); err != nil {
 				return err
 			}
