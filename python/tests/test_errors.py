@@ -6,6 +6,7 @@ import logging
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -157,3 +158,20 @@ def test_a_program_that_is_not_there_or_dies_is_an_error(tmp_path: Path, monkeyp
     with pytest.raises(alike.AlikeError, match=r"^about to go\nthe program was ended by signal 9$"):
         alike.dedup(["a"])
     assert not [name for name in os.listdir(tmp_path) if name.startswith("alike-")]
+
+
+def test_what_is_no_path_is_told_by_the_name_of_its_argument(tmp_path: Path) -> None:
+    calls: dict[str, Callable[[Any], Any]] = {
+        "output": lambda wrong: alike.dedup(tmp_path, output=wrong),
+        "b": lambda wrong: alike.compare("a text", wrong),
+        "a table": lambda wrong: alike.entities([tmp_path / "a.csv", wrong]),
+        "model": lambda wrong: alike.Matcher(wrong, tmp_path),
+        "table": lambda wrong: alike.Matcher(tmp_path, wrong),
+        "folder": lambda wrong: alike.Index(wrong),
+    }
+    for name, call in calls.items():
+        for wrong in (None, 5, b"bytes"):
+            if name == "output" and wrong is None:
+                continue  # there is none
+            with pytest.raises(alike.UsageError, match=f"^{name} is of type {type(wrong).__name__}: give a path$"):
+                call(wrong)

@@ -71,3 +71,15 @@ def test_the_module_is_the_command() -> None:
     said = subprocess.run([sys.executable, "-m", "alike", "version"], capture_output=True, check=True, text=True).stdout
     assert said == command("version")
     assert subprocess.run([sys.executable, "-m", "alike", "nonsense"], capture_output=True).returncode == 2
+
+
+def test_what_has_keys_or_columns_is_no_stream() -> None:
+    class Frame:
+        columns = ("text",)
+
+        def __iter__(self) -> Iterator[str]:
+            return iter(self.columns)
+
+    for items in ({"a": "one text", "b": "one text"}, Frame()):
+        with pytest.raises(alike.UsageError, match="a stream is an iterator of texts or records, and this is a"):
+            alike.stream(items)

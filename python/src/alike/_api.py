@@ -16,7 +16,7 @@ from ._compare import Comparison, comparison
 from ._errors import UsageError
 from ._index import Index, kept_beside
 from ._items import Fingerprint, FrameT, Pair, SharedPair, Stream, held
-from ._options import CompareOptions, DedupOptions, PairsOptions, Path, SketchOptions, arguments, check, documented
+from ._options import CompareOptions, DedupOptions, PairsOptions, Path, SketchOptions, arguments, check, documented, path_of
 from ._process import Program
 from ._progress import Wanted
 from ._records import kept_records, of_records, pairs_of_records
@@ -124,7 +124,7 @@ def dedup(
         raise UsageError("a str is a path, and what is kept of files goes to a folder: name it, output=…; give texts as a list")
     with call.begin(in_memory=False):
         paths = {"input": source} if records else call.send(_sides(source, "against", against))
-        flags = [f"--output={os.fspath(output)}", *_flags("against", paths), *_index_flags(index)]
+        flags = [f"--output={path_of('output', output)}", *_flags("against", paths), *_index_flags(index)]
         return call.run("dedup", flags, paths["input"]).summary
 
 
@@ -211,7 +211,7 @@ def _flags(name: str, paths: dict[str, list[str]]) -> list[str]:
 
 
 def _index_flags(index: Path | Index | None) -> list[str]:
-    return [] if index is None else [f"--index={index.folder if isinstance(index, Index) else os.fspath(index)}"]
+    return [] if index is None else [f"--index={index.folder if isinstance(index, Index) else path_of('index', index)}"]
 
 
 class Lasting(Iterator[Item]):
@@ -333,12 +333,12 @@ def pairs(
     if in_memory and output is not None:
         raise UsageError("output is for files: pairs of rows in memory are returned")
     if of_records(call, with_=with_):
-        return pairs_of_records(call, source, None if output is None else os.fspath(output))
+        return pairs_of_records(call, source, None if output is None else path_of("output", output))
     with call.begin(in_memory):
         sides = _sides(source, "with", with_)
         label = call.id
         paths = call.send(sides)
-        file = os.path.join(call.folder, "pairs.csv") if output is None else os.fspath(output)
+        file = os.path.join(call.folder, "pairs.csv") if output is None else path_of("output", output)
         outcome = call.run("pairs", [f"--output={file}", *_flags("with", paths)], paths["input"])
         if output is not None:
             return outcome.summary
@@ -487,7 +487,7 @@ def sketch(
     with call.begin(in_memory):
         label = call.id
         paths = call.send({"input": source})
-        file = os.path.join(call.folder, "fingerprints.jsonl") if output is None else os.fspath(output)
+        file = os.path.join(call.folder, "fingerprints.jsonl") if output is None else path_of("output", output)
         outcome = call.run("sketch", [f"--output={file}"], paths["input"])
         if output is not None:
             return outcome.summary
@@ -527,7 +527,7 @@ def compare(a: Path, b: Path, **options: Unpack[CompareOptions]) -> Comparison:
                 path = os.path.join(folder, name)
                 with open(path, "wb") as file:
                     file.write(text)
-            paths.append(os.fspath(path))
+            paths.append(path_of(name, path))
         answer = Program(folder).run(["compare", "--json", *arguments(options), "--", *paths]).output
         return comparison(json.loads(answer), *texts)
 

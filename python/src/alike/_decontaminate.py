@@ -12,7 +12,7 @@ from ._api import Data, Item, Lasting
 from ._call import Call, Source, source_of
 from ._errors import UsageError
 from ._items import Found, FrameT, Stream
-from ._options import DecontaminateOptions, ItemsOptions, Path, documented
+from ._options import DecontaminateOptions, ItemsOptions, Path, documented, path_of
 from ._progress import Wanted
 from ._rows import Rows, choose_label, choose_text, write_records
 from ._show import Summary
@@ -134,7 +134,7 @@ def decontaminate(
         if output is None:
             raise UsageError("a str is a path, and what is kept of files goes to a folder: name it, output=…; give texts as a list")
         with call.begin(in_memory=False):
-            flags = ["--json", f"--output={os.fspath(output)}", *(f"--against={path}" for path in _sets(call, against))]
+            flags = ["--json", f"--output={path_of('output', output)}", *(f"--against={path}" for path in _sets(call, against))]
             return Summary(json.loads(call.run("decontaminate", flags, source).output))
     if output is not None:
         raise UsageError("output is for files: rows in memory are returned")

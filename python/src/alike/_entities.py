@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ._call import Call
 from ._items import Entity
-from ._options import EntitiesOptions, Path, arguments, documented
+from ._options import EntitiesOptions, Path, arguments, documented, path_of
 from ._show import Results
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ def entities(tables: Sequence[Path], *, output: Path | None = None, **options: U
     if call.id is not None:
         call.options["id_field"] = call.id
     with call.begin(in_memory=False):
-        file = os.path.join(call.folder, "entities.csv") if output is None else os.fspath(output)
-        call.run_plainly("entities", f"--output={file}", *arguments(call.options), "--", *(os.fspath(table) for table in tables))
+        file = os.path.join(call.folder, "entities.csv") if output is None else path_of("output", output)
+        call.run_plainly("entities", f"--output={file}", *arguments(call.options), "--", *(path_of("a table", table) for table in tables))
         if output is not None:
             return None
         with open(file, encoding="utf-8", errors="surrogateescape", newline="") as lines:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, overload
 from ._call import Call, Source, plain, source_of
 from ._errors import UsageError
 from ._items import Match, Texts, held
-from ._options import IndexInputOptions, IndexOptions, Path, QueryOptions, arguments, documented
+from ._options import IndexInputOptions, IndexOptions, Path, QueryOptions, arguments, documented, path_of
 from ._resident import Resident
 from ._rows import Rows, check_field, check_within, choose_label, choose_text, write_records
 from ._show import Results
@@ -37,7 +37,7 @@ class Index:
     """
 
     def __init__(self, folder: Path) -> None:
-        self.folder = os.fspath(folder)
+        self.folder = path_of("folder", folder)
         self._held: Resident | None = None
 
     def __enter__(self) -> Self:

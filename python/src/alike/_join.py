@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 from ._call import NUMBER, Call, Source, plain, source_of
 from ._errors import UsageError
 from ._items import FrameT, Link, RecordPair, held
-from ._options import Path, TableOptions, arguments, documented
+from ._options import Path, TableOptions, arguments, documented, path_of
 from ._rows import Rows, choose_label, write_records
 from ._show import Results
 from ._stages import SIDES
@@ -116,7 +116,7 @@ def join(
                 paths.append(source[0])
             if id is not None:
                 flags.append(f"--{side}-id={id}")
-        file = os.path.join(call.folder, "links.csv") if output is None else os.fspath(output)
+        file = os.path.join(call.folder, "links.csv") if output is None else path_of("output", output)
         call.run_plainly("join", f"--output={file}", *flags, *arguments(call.options), "--", *paths)
         if output is not None:
             return None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._call import source_of
 from ._errors import UsageError
-from ._options import MatchOptions, Path, arguments, check, documented
+from ._options import MatchOptions, Path, arguments, check, documented, path_of
 from ._resident import Resident
 from ._rows import Rows
 
@@ -32,7 +32,7 @@ class Matcher:
         check("Matcher", options, MatchOptions)
         given = {name: value for name, value in options.items() if value is not None}
         quiet = bool(given.pop("quiet", False))
-        self._resident = Resident(["match", *arguments(given), "--", os.fspath(model), os.fspath(table)], quiet)
+        self._resident = Resident(["match", *arguments(given), "--", path_of("model", model), path_of("table", table)], quiet)
 
     def match(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """Return the answer to a record: id, new, and matches, the most probable first."""

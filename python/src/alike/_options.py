@@ -477,6 +477,14 @@ def arguments(options: Mapping[str, Any]) -> Iterator[str]:
             raise UsageError(f"{name} is {type(value).__name__}: take a string or a number")
 
 
+def path_of(name: str, value: Any) -> str:
+    """Return the path that an argument is."""
+    path = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
+    if not isinstance(path, str):
+        raise UsageError(f"{name} is of type {type(value).__name__}: give a path")
+    return path
+
+
 def check(function: str, options: Mapping[str, Any], known: type) -> None:
     """Refuse options that a function does not have, with Python's own error."""
     for name in options:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 from ._call import Call, source_of
 from ._errors import UsageError
-from ._options import PassagesOptions, Path, documented
+from ._options import PassagesOptions, Path, documented, path_of
 from ._progress import Wanted
 from ._rows import Rows
 from ._show import Summary
@@ -28,4 +27,4 @@ def passages(data: Any, *, output: Path, progress: Wanted = None, **options: Unp
     if isinstance(source, Rows):
         raise UsageError("passages are cut out of files: write the rows to one, such as JSON Lines, and give its path as a str")
     with call.begin(in_memory=False):
-        return call.run("passages", [f"--output={os.fspath(output)}"], source).summary
+        return call.run("passages", [f"--output={path_of('output', output)}"], source).summary

@@ -38,6 +38,8 @@ def stream(
     quiet = bool(given.pop("quiet", False))
     if isinstance(items, (str, bytes)):
         raise UsageError("a stream is an iterator of texts or records, and this is one text")
+    if isinstance(items, Mapping) or hasattr(items, "columns"):  # the items of which would be its keys, or names of columns
+        raise UsageError(f"a stream is an iterator of texts or records, and this is a {type(items).__name__}: give its rows or values")
     if time is not None:
         given["time_field"] = "time"
     within = given.get("within")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 from ._call import Call, plain, source_of
 from ._errors import UsageError
 from ._items import FrameT, Tag, held
-from ._options import DedupOptions, Path, documented
+from ._options import DedupOptions, Path, documented, path_of
 from ._progress import Wanted
 from ._records import of_records, sent_records
 from ._rows import Rows, choose_label
@@ -126,7 +126,12 @@ def tag(
             references = [] if against is None else source_of(against)
             if isinstance(references, Rows):
                 raise UsageError("against is of rows in memory, and the data are files: write the rows to a file")
-            flags = [f"--output={os.fspath(output)}", "--tag", f"--tag-prefix={prefix}", *(f"--against={path}" for path in references)]
+            flags = [
+                f"--output={path_of('output', output)}",
+                "--tag",
+                f"--tag-prefix={prefix}",
+                *(f"--against={path}" for path in references),
+            ]
             return call.run("dedup", flags, source).summary
     if output is not None:
         raise UsageError("output is for files: rows in memory are returned")
