@@ -356,6 +356,9 @@ func TestTokensAllowWhatTheySay(t *testing.T) {
 		check(admin, 201, "PUT", "/v1/collections/"+name, "{}")
 	}
 	check(admin, 200, "GET", "/metrics", "")
+	if _, ok := tokens.find("bearer " + admin); !ok {
+		t.Error("the name of the scheme counts by its case")
+	}
 	check(writer, 403, "GET", "/metrics", "")
 	check(writer, 200, "POST", "/v1/collections/b/check", body)
 	check(writer, 403, "POST", "/v1/collections/c/check", body)

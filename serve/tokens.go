@@ -71,7 +71,10 @@ func (t *Tokens) Set(text string) error {
 
 // find returns the token of a header. It takes the same time whichever token it is, and if it is none.
 func (t *Tokens) find(authorization string) (found token, ok bool) {
-	given, _ := strings.CutPrefix(authorization, "Bearer ")
+	given := authorization
+	if scheme, rest, ok := strings.Cut(authorization, " "); ok && strings.EqualFold(scheme, "Bearer") {
+		given = rest
+	}
 	digest := sha256.Sum256([]byte(given))
 	at := -1
 	list := *t.list.Load()
