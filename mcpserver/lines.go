@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -15,9 +18,10 @@ import (
 
 // Lines returns a transport over lines, such as those of standard input and output. Unlike that of the SDK it answers
 // all requests before the end of in ends the session, so that requests can come from a file, and answers a line that is no
-// message by an error, where that of the SDK ends. A line may be as long as the texts of a question in JSON.
+// message by an error, where that of the SDK ends. Messages in an array, which early versions of the protocol had, are taken
+// one by one. A line may be as long as the texts of a question in JSON.
 func Lines(ctx context.Context, in io.Reader, out io.Writer) mcp.Transport {
-	p := &pending{ids: map[string]bool{}}
+	p := &pending{ids: map[id]bool{}}
 	p.changed.L = &p.mu
 	stop := context.AfterFunc(ctx, func() { // wakes who waits for answers
 		p.mu.Lock()
@@ -35,17 +39,45 @@ const mostLine = 8 * MostText
 type pending struct {
 	mu      sync.Mutex
 	changed sync.Cond
-	ids     map[string]bool
+	ids     map[id]bool
 	ended   bool
 }
 
 // message is what tells requests, their answers and their cancellations from other messages.
 type message struct {
-	ID     json.RawMessage `json:"id"`
-	Method string          `json:"method"`
+	ID     id     `json:"id"`
+	Method string `json:"method"`
 	Params struct {
-		RequestID json.RawMessage `json:"requestId"`
+		RequestID id `json:"requestId"`
 	} `json:"params"`
+}
+
+// id is the id of a request as the SDK gives it back, however it was written: a string in quotation marks, a number, or
+// nothing.
+type id string
+
+// mostNumber is the largest number of which the SDK loses no digit.
+const mostNumber = 1 << 53
+
+func (i *id) UnmarshalJSON(written []byte) error {
+	var v any
+	if err := json.Unmarshal(written, &v); err != nil {
+		return err
+	}
+	switch v := v.(type) {
+	case nil:
+		*i = ""
+	case string:
+		*i = id(strconv.Quote(v))
+	case float64:
+		if v != math.Trunc(v) || math.Abs(v) > mostNumber {
+			return errors.New("no integer of which every digit is kept")
+		}
+		*i = id(strconv.FormatInt(int64(v), 10))
+	default:
+		return errors.New("neither a string nor a number")
+	}
+	return nil
 }
 
 // note notes the messages in whole lines, of either direction.
@@ -58,11 +90,11 @@ func (p *pending) note(lines []byte) {
 		p.mu.Lock()
 		switch {
 		case m.Method == "notifications/cancelled":
-			delete(p.ids, string(m.Params.RequestID))
-		case m.Method != "" && len(m.ID) > 0 && string(m.ID) != "null":
-			p.ids[string(m.ID)] = true
+			delete(p.ids, m.Params.RequestID)
+		case m.Method != "" && m.ID != "":
+			p.ids[m.ID] = true
 		case m.Method == "":
-			delete(p.ids, string(m.ID))
+			delete(p.ids, m.ID)
 		}
 		p.changed.Broadcast()
 		p.mu.Unlock()
@@ -122,32 +154,35 @@ func (a *asks) read() {
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
 		}
-		if code := wrong(line); code != 0 {
-			a.to.refuse(code)
+		messages := []json.RawMessage{line}
+		switch {
+		case !json.Valid(line):
+			a.to.refuse(jsonrpc.CodeParseError, nil)
 			continue
+		case line[0] == '[' && json.Unmarshal(line, &messages) != nil || len(messages) == 0:
+			a.to.refuse(jsonrpc.CodeInvalidRequest, nil)
 		}
-		a.p.note(line)
-		a.next = append(append(a.next, line...), '\n')
+		for _, m := range messages {
+			a.pass(m)
+		}
 	}
 	a.line = append(a.line[:0], a.line[end:]...)
 }
 
-// wrong returns the code of the error for what is no message, nor several in an array, which early versions of the protocol
-// had; 0: it is one.
-func wrong(line []byte) (code int) {
-	if !json.Valid(line) {
-		return jsonrpc.CodeParseError
-	}
-	messages := []json.RawMessage{line}
-	if line[0] == '[' && json.Unmarshal(line, &messages) != nil || len(messages) == 0 {
-		return jsonrpc.CodeInvalidRequest
-	}
-	for _, m := range messages {
-		if _, err := jsonrpc.DecodeMessage(m); err != nil {
-			return jsonrpc.CodeInvalidRequest
+// pass passes on a message, or refuses what is none, or has an id that the SDK would change.
+func (a *asks) pass(line []byte) {
+	var m message
+	_, err := jsonrpc.DecodeMessage(line)
+	if kept := json.Unmarshal(line, &m); kept != nil || err != nil {
+		var of struct {
+			ID json.RawMessage `json:"id"`
 		}
+		_ = json.Unmarshal(line, &of) // what is no object has none
+		a.to.refuse(jsonrpc.CodeInvalidRequest, of.ID)
+		return
 	}
-	return 0
+	a.p.note(line)
+	a.next = append(append(a.next, line...), '\n')
 }
 
 func (a *asks) Close() error { return nil }
@@ -168,12 +203,15 @@ func (a *answers) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// refuse answers what is no message. If that cannot be written, no other answer can.
-func (a *answers) refuse(code int) {
-	text := map[int]string{jsonrpc.CodeParseError: "the line is not JSON", jsonrpc.CodeInvalidRequest: "the line is no message of JSON-RPC 2.0"}[code]
+// refuse answers what is no message, or has this id. If that cannot be written, no other answer can.
+func (a *answers) refuse(code int, id json.RawMessage) {
+	if len(id) == 0 || id[0] == '{' || id[0] == '[' {
+		id = json.RawMessage("null")
+	}
+	text := map[int]string{jsonrpc.CodeParseError: "the line is not JSON", jsonrpc.CodeInvalidRequest: "the line is no message of JSON-RPC 2.0, or its id neither a string nor an integer below 2^53"}[code]
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	fmt.Fprintf(a.out, "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":%d,\"message\":%q}}\n", code, text)
+	fmt.Fprintf(a.out, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":%d,\"message\":%q}}\n", id, code, text)
 }
 
 func (a *answers) Close() error {
