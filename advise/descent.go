@@ -78,7 +78,7 @@ func (n *tallied) cover(p pair, of kind) float64 {
 func (w *witness) templates(ctx context.Context, s *Sample, pairs []pair, threads int) (filled int, err error) {
 	var likely []int
 	for i, p := range pairs {
-		if p.cover >= perhaps {
+		if p.cover >= perhaps && !p.own {
 			likely = append(likely, i)
 		}
 	}

@@ -40,6 +40,11 @@ func witnessBy(ctx context.Context, s *Sample, strip bool, threads int) (*witnes
 		return nil, nil, err
 	}
 	pairs := w.pairs(len(s.Documents))
+	if w.someTemplates() {
+		if pairs, err = w.met(ctx, s, pairs, threads); err != nil {
+			return nil, nil, err
+		}
+	}
 	return w, pairs, w.look(ctx, pairs, threads)
 }
 

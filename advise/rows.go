@@ -107,7 +107,7 @@ func (w *witness) cuts(s *Sample, o Options) (all []cut) {
 		if o.Banded || !slices.ContainsFunc(rareCuts, func(r cut) bool { return r.tokens == c.tokens && r.n == c.n }) {
 			continue
 		}
-		if w.mostlyTemplates() {
+		if w.someTemplates() {
 			rare := c
 			rare.rare = true
 			all = append(all, rare)

@@ -18,6 +18,7 @@ const (
 type edits struct {
 	reader runner
 	chars  *text.Tokenizer
+	digits map[uint64]bool
 	a, b   []uint64
 	by     places.Edits
 }
@@ -27,7 +28,11 @@ func newEdits(o text.Options) *edits {
 	if err != nil {
 		panic("advise: options that are valid are not: " + err.Error())
 	}
-	return &edits{chars: chars}
+	e := &edits{chars: chars, digits: map[uint64]bool{}}
+	for _, digit := range chars.AppendHashes(nil, []byte("0123456789")) {
+		e.digits[digit] = true
+	}
+	return e
 }
 
 // cover returns the cover of a pair. Half of two texts in one language is the same by chance, or by one sentence that both

@@ -62,7 +62,7 @@ func coverBetween(pairs []pair, x, y uint32) float64 {
 
 // find finds two documents among ascending pairs.
 func find(pairs []pair, a, b uint32) (i int, is bool) {
-	return slices.BinarySearchFunc(pairs, pair{a: a, b: b}, func(p, q pair) int {
-		return cmp.Or(cmp.Compare(p.a, q.a), cmp.Compare(p.b, q.b))
-	})
+	return slices.BinarySearchFunc(pairs, pair{a: a, b: b}, byDocuments)
 }
+
+func byDocuments(p, q pair) int { return cmp.Or(cmp.Compare(p.a, q.a), cmp.Compare(p.b, q.b)) }

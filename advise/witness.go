@@ -24,11 +24,12 @@ const (
 // witness holds the rare runs of every document.
 type witness struct {
 	texts  [][]byte
-	strip  bool    // they are read without diacritics
-	filled []bool  // by document: less than half of its runs are rare
-	runs   [][]run // by document, ascending by feature
-	blocks [][]int // by document: how many rare runs each block has
-	quoted [][]run // by document, likewise: those of quotations, which stand in no block; they make pairs, and no cover
+	strip  bool      // they are read without diacritics
+	filled []bool    // by document: less than half of its runs are rare
+	runs   [][]run   // by document, ascending by feature
+	blocks [][]int   // by document: how many rare runs each block has
+	framed [][]uint8 // by document: what of a short text many texts have; nil: a long one, or one with little of that
+	quoted [][]run   // by document, likewise: those of quotations, which stand in no block; they make pairs, and no cover
 
 	likely int     // pairs that look like copies,
 	apart  int     // and of these that share a template only, by its slots
@@ -51,17 +52,18 @@ func newWitness(ctx context.Context, s *Sample, strip bool, threads int) (*witne
 	if err != nil {
 		return nil, err
 	}
-	fair, most := s.counted()
+	fair, rare := s.counted()
 	counted := features[:len(s.Documents)]
 	if fair != nil {
 		if counted, _, err = readRuns(ctx, fair, strip, threads); err != nil {
 			return nil, err
 		}
 	}
-	common := newFilter(commonFeatures(counted, most))
+	many, most := commonFeatures(counted, rare, len(counted)/mostOf)
+	common, ofMost := newFilter(many), newFilter(most)
 	w := &witness{
 		texts: texts, strip: strip, filled: make([]bool, len(texts)),
-		runs: make([][]run, len(texts)), blocks: make([][]int, len(texts)), quoted: make([][]run, len(texts)),
+		runs: make([][]run, len(texts)), blocks: make([][]int, len(texts)), quoted: make([][]run, len(texts)), framed: make([][]uint8, len(texts)),
 		common: commonShare(features, common),
 	}
 	err = each(ctx, len(texts), threads, func() func(int) {
@@ -69,9 +71,12 @@ func newWitness(ctx context.Context, s *Sample, strip bool, threads int) (*witne
 		return func(i int) {
 			w.runs[i], scratch = rareRuns(features[i][:own[i]], common, scratch)
 			w.quoted[i], scratch = rareRuns(features[i][own[i]:], common, scratch)
-			features[i] = nil
 			w.block(i, own[i])
 			w.filled[i] = 2*len(w.runs[i]) < own[i]
+			if own[i] <= framedMost {
+				w.framed[i] = framedBy(features[i][:own[i]], w.runs[i], ofMost)
+			}
+			features[i] = nil
 		}
 	})
 	return w, err
@@ -87,8 +92,9 @@ func readRuns(ctx context.Context, texts [][]byte, strip bool, threads int) (fea
 	return features, own, err
 }
 
-// commonFeatures returns the features that more than most documents have, ascending, in the form of packed.
-func commonFeatures(features [][]uint64, most int) []uint64 {
+// commonFeatures returns the features that more than rare documents have, and of these those of more than few, ascending, in
+// the form of packed.
+func commonFeatures(features [][]uint64, rare, few int) (common, ofMost []uint64) {
 	total := 0
 	for _, f := range features {
 		total += len(f)
@@ -100,18 +106,20 @@ func commonFeatures(features [][]uint64, most int) []uint64 {
 		}
 	}
 	all = shingle.Set(all)
-	var common []uint64
 	for i := 0; i < len(all); {
 		end := i + 1
 		for end < len(all) && all[end]>>docBits == all[i]>>docBits {
 			end++
 		}
-		if end-i > most {
+		if end-i > rare {
 			common = append(common, all[i]>>docBits)
+			if end-i > few {
+				ofMost = append(ofMost, all[i]>>docBits)
+			}
 		}
 		i = end
 	}
-	return common
+	return common, ofMost
 }
 
 // docBits are the bits of a document's number, or of a place, in an entry; the rest are of a feature.
@@ -182,6 +190,7 @@ type pair struct {
 	a, b  uint32
 	cover float64 // from 0 to 1: the share of the blocks of one document that stand in the other one, both ways
 
+	own      bool // cover is of what the texts have beside a template
 	template bool // cover was lowered, as both may fill a template
 	stands   bool // nearly all of one text stands in the other, in any order
 
@@ -249,6 +258,12 @@ func (w *witness) look(ctx context.Context, pairs []pair, threads int) error {
 			ofA, ofB := places.Covered(a, w.blocks[p.a], true, &shares), places.Covered(b, w.blocks[p.b], true, &shares)
 			p.stands = max(places.Covered(a, w.blocks[p.a], false, &shares), places.Covered(b, w.blocks[p.b], false, &shares)) >= places.Stands
 			p.cover = min(ofMore*max(ofA, ofB)+ofLess*min(ofA, ofB), 1)
+			if w.templated(p) {
+				if cover, told := whole.own(w, p); told {
+					p.cover, p.own = cover, true
+					return
+				}
+			}
 			if min(len(a), len(b)) < blocksTell {
 				p.cover = whole.cover(w.texts[p.a], w.texts[p.b])
 				if w.filled[p.a] || w.filled[p.b] { // the same may be a template

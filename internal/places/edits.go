@@ -11,6 +11,9 @@ type Edits struct {
 	up     []uint64            // by place of the shorter text: the distance rises by one from the place before,
 	down   []uint64            // or falls
 	none   []uint64
+
+	keeps      bool     // what up and down are at each place of b is kept:
+	ups, downs []uint64 // one after the other
 }
 
 // Distance returns how many characters are put in, left out or changed, at least, between two texts, and between a and the
@@ -64,12 +67,47 @@ func (e *Edits) by(a, b []uint64, before uint64) int {
 			rises, falls = toUp>>63, toDown>>63
 			e.up[w], e.down[w] = down|^(upright|up), up&upright
 		}
+		if e.keeps {
+			e.ups, e.downs = append(e.ups, e.up...), append(e.downs, e.down...)
+		}
 		least = min(least, distance)
 	}
 	if before == 0 {
 		return least
 	}
 	return distance
+}
+
+// Beside says which of two texts have a character where they are laid beside each other.
+type Beside int
+
+const (
+	Both  Beside = iota // the same, or a changed one
+	OnlyA               // b lacks it
+	OnlyB
+)
+
+// Align lays two texts that are not empty beside each other with the fewest edits, and visits their places, the last ones
+// first. Where one text lacks a character, its place is that before which it is lacking. O(len(a) · len(b) / 64).
+func (e *Edits) Align(a, b []uint64, visit func(i, j int, with Beside)) {
+	e.ups, e.downs, e.keeps = e.ups[:0], e.downs[:0], true
+	e.by(a, b, 1)
+	e.keeps = false
+	words, i, j := len(e.up), len(a), len(b)
+	in := func(of []uint64, i, j int) bool { return of[(j-1)*words+(i-1)/64]>>((i-1)%64)&1 == 1 }
+	for i > 0 || j > 0 {
+		switch {
+		case j == 0 || i > 0 && in(e.ups, i, j):
+			i--
+			visit(i, min(j, len(b)-1), OnlyA)
+		case i == 0 || j > 1 && in(e.downs, i, j-1):
+			j--
+			visit(min(i, len(a)-1), j, OnlyB)
+		default:
+			i, j = i-1, j-1
+			visit(i, j, Both)
+		}
+	}
 }
 
 // Zeros returns n zeros, in the memory of s if they fit.

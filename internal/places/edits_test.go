@@ -52,3 +52,38 @@ func TestDistanceIsThatOfItsDefinition(t *testing.T) {
 		}
 	})
 }
+
+func TestTextsAreLaidBesideEachOtherWithTheFewestEdits(t *testing.T) {
+	var e places.Edits
+	rapid.Check(t, func(t *rapid.T) {
+		letters := rapid.Uint64Range(0, rapid.Uint64Range(1, 30).Draw(t, "letters"))
+		a := rapid.SliceOfN(letters, 1, 200).Draw(t, "a")
+		b := rapid.SliceOfN(letters, 1, 200).Draw(t, "b")
+		if rapid.Bool().Draw(t, "copy") {
+			b = append(append(b[:min(len(b), 5)], a...), b[min(len(b), 5):]...)
+		}
+		edits, i, j := 0, len(a), len(b)
+		e.Align(a, b, func(x, y int, with places.Beside) {
+			switch with {
+			case places.Both:
+				if i, j = i-1, j-1; x != i || y != j {
+					t.Fatalf("%d, %d, want %d, %d", x, y, i, j)
+				}
+				if a[x] != b[y] {
+					edits++
+				}
+			case places.OnlyA:
+				if i, edits = i-1, edits+1; x != i || y != min(j, len(b)-1) {
+					t.Fatalf("%d, %d alone, want %d, %d", x, y, i, j)
+				}
+			case places.OnlyB:
+				if j, edits = j-1, edits+1; y != j || x != min(i, len(a)-1) {
+					t.Fatalf("%d, %d alone, want %d, %d", x, y, i, j)
+				}
+			}
+		})
+		if want := slowDistance(a, b); edits != want || i != 0 || j != 0 {
+			t.Fatalf("%d edits, want %d; left %d, %d", edits, want, i, j)
+		}
+	})
+}
