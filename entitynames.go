@@ -22,7 +22,6 @@ type EntityChange struct {
 // Change is what has happened to an entity.
 type Change string
 
-// The changes.
 const (
 	Merged  Change = "merged"  // Other is now a part of Entity
 	Split   Change = "split"   // Other was a part of Entity
@@ -145,7 +144,6 @@ func (n *naming) assign(shared []overlap, known []linkage.EntityOf) {
 	}
 }
 
-// changes returns what has changed.
 func (n *naming) changes(shared []overlap, known []linkage.EntityOf) (list []EntityChange) {
 	holder := map[string]string{} // of each known name the entity that was found and has it
 	for found, name := range n.names {
@@ -187,7 +185,6 @@ func (n *naming) changes(shared []overlap, known []linkage.EntityOf) (list []Ent
 	return list
 }
 
-// id names a record as verdicts do.
 func (n *naming) id(row uint32) string { return n.Records[row].Table + ":" + n.Records[row].ID }
 
 // both names two records, in an order that does not depend on that of tables.

@@ -14,7 +14,6 @@ import (
 // columns.
 type HeaderMode string
 
-// The modes.
 const (
 	HeaderAuto HeaderMode = "auto" // judged by the files' contents; see ScorePairs
 	HeaderYes  HeaderMode = "yes"

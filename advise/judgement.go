@@ -16,7 +16,6 @@ type judgement struct {
 	resampled [][]float64 // by examples that were drawn again from the examples; none: by the witness
 }
 
-// byWitness returns the judgement of the witness.
 func byWitness(pairs []pair) *judgement {
 	j := &judgement{copies: make([]float64, len(pairs))}
 	for i, p := range pairs {

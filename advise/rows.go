@@ -224,7 +224,6 @@ type counted struct {
 	ofResampling []counts // or by each resampling of the examples
 }
 
-// add counts a pair at a step.
 func (c *counted) add(at int, weight float64, p *pair, i int, j *judgement) {
 	c.all[at] += weight
 	c.copies[at] += weight * j.copies[i]
@@ -294,7 +293,6 @@ func (t *tally) best(o Options) (best Row) {
 	return best
 }
 
-// counted returns the counts of a row.
 func (t *tally) counted(r Recipe) *counted {
 	if r.ThirdTexts {
 		return t.third

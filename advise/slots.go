@@ -67,7 +67,6 @@ type slotFinder struct {
 	alone, agreed []int // by place: in how many more comparisons than before it the text is alone, and the others agree
 }
 
-// find returns the slots of a text.
 func (f *slotFinder) find(text []run, runs [][]run, related []uint32) (found []span) {
 	n := min(len(related), slotTexts)
 	nth := func(i int) []run { return runs[related[i%n*len(related)/n]] }

@@ -95,7 +95,6 @@ func (f *finder) parts(s *Store) (parts []part) {
 	return parts
 }
 
-// search is one run of searches.
 type search struct {
 	*finder
 	indexed, searched *Store

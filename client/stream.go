@@ -32,7 +32,6 @@ func (c *Client) Stream(ctx context.Context, collection string, documents iter.S
 	return err
 }
 
-// write writes documents as lines.
 func write(to io.Writer, documents iter.Seq[Document]) error {
 	buffered := bufio.NewWriterSize(to, 1<<15)
 	e := json.NewEncoder(buffered)

@@ -145,5 +145,4 @@ func (p *processor) decided(m *service.Message, d stream.Decision) (*service.Mes
 	return m, true
 }
 
-// Close releases the collection.
 func (p *processor) Close(context.Context) error { return p.collection.release() }

@@ -22,7 +22,6 @@ import (
 // keysInMemory is the value of the field keys for index.KeysInMemory.
 const keysInMemory = "memory"
 
-// settings are the settings of a collection.
 type settings struct {
 	path    string // clean and absolute; "": in memory
 	options index.Options
@@ -168,7 +167,6 @@ func (f *flagSet) take(c *service.ParsedConfig, flag string, field ...string) (e
 	return fmt.Errorf("%s is %q: %w", fieldOf(flag), value, err)
 }
 
-// options returns the options of the index of a collection.
 func (f *flagSet) options() (o index.Options, err error) {
 	var c dedup.Config
 	if err := f.recipe.Apply(&c, f.FlagSet); err != nil {

@@ -35,7 +35,6 @@ type expansion struct {
 	records int64
 }
 
-// add counts records.
 func (e *expansion) add(records, bytes int64) {
 	e.records += records
 	e.bytes += bytes

@@ -94,7 +94,6 @@ import (
 // Format says how a file is divided into records. The zero value chooses by the file's name.
 type Format string
 
-// The formats.
 const (
 	ByName  Format = ""
 	JSONL   Format = "jsonl"
@@ -108,7 +107,6 @@ const (
 // Compression is how a file is compressed. It always follows from the name.
 type Compression string
 
-// The compressions.
 const (
 	Plain Compression = Compression(codec.Plain)
 	Gzip  Compression = Compression(codec.Gzip)

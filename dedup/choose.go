@@ -53,7 +53,6 @@ type choice struct {
 	expected string        // exact or lsh; "": what is decided when the inputs have been read
 }
 
-// asked is the choice of the settings.
 func asked(s *settings) choice { return choice{recipe: s.recipe} }
 
 // Numbers of features up to which a run keeps all feature sets although it was not asked to. A

@@ -179,7 +179,6 @@ func (p *reporter) report(file int, problem *corpus.Problem) error {
 	return p.account.skip(problem, file < p.references)
 }
 
-// readOptions returns how the inputs are read.
 func readOptions(j *job, in *inputs, how choice, docs *documents) read.Options {
 	r := &how.recipe
 	o := read.Options{

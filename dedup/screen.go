@@ -172,7 +172,6 @@ func (o *Screening) written(sources []corpus.Source) []corpus.Source {
 	return sources
 }
 
-// screened are the documents of a screening.
 type screened struct {
 	in      *inputs
 	docs    *doctable.Table

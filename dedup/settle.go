@@ -128,7 +128,6 @@ func (s *settings) exactRecipe() (recipe.Recipe, error) {
 	return exact.newRecipe()
 }
 
-// newRecipe is Recipe of settings.
 func (c *settings) newRecipe() (recipe.Recipe, error) {
 	if c.Distance != nil {
 		r, err := recipe.New(recipe.Options{Features: c.Features, Sketch: c.Sketch, Texts: c.Texts, Distance: c.Distance, Within: c.Within})

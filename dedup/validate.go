@@ -14,7 +14,6 @@ import (
 	"github.com/alike-dev/alike/recipe"
 )
 
-// validate is Validate of settings.
 func (c *settings) validate() error {
 	checks := []error{c.validateReading(), c.validateLink(), c.validateKnown(), c.validateNoSync(), c.validateRarity()}
 	if err := c.validateStored(); err != nil {

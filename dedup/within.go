@@ -45,7 +45,6 @@ func NewWithin(field string) *Within {
 	return &Within{Field: field, Values: []ValueCounts{}, at: map[string]int{}}
 }
 
-// of returns the counts of a value.
 func (w *Within) of(value []byte) *ValueCounts {
 	if i, ok := w.at[string(value)]; ok {
 		return &w.Values[i]

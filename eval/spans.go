@@ -64,7 +64,6 @@ func Spans(found, truth []Span) SpanScores {
 // stretch is bytes from start to end.
 type stretch struct{ start, end uint64 }
 
-// about is what spans are about.
 type about struct{ document, item string }
 
 // unions returns the bytes that spans of a document, or of a document and item, cover: ascending and apart. It has

@@ -27,7 +27,6 @@ func NewNormalizer(name string, appendNormal func(dst, text []byte) []byte) Norm
 	return Normalizer{name, appendNormal}
 }
 
-// The normalisers.
 var (
 	// WordCharacters is the normaliser of ExLSH: NFC, lower case, and one space for every
 	// run of bytes other than word characters of Latin-1. It keeps spaces at either end.

@@ -26,7 +26,6 @@ func NewTokenizer(name string, appendTokens func(dst [][]byte, normalized []byte
 	return Tokenizer{name, appendTokens}
 }
 
-// The tokenisers.
 var (
 	// Words are the stretches between white space.
 	Words = Tokenizer{"words", func(dst [][]byte, normalized []byte) [][]byte {

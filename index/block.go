@@ -57,7 +57,6 @@ func inChunks(docs []arrival, slot uint64, visit func(slot uint64, docs []arriva
 	return nil
 }
 
-// sealed appends the checksum of a value and a slot.
 func sealed(value []byte, slot uint64) []byte { return seal(value, durable.Checksum(0, value), slot) }
 
 // blockHead returns the numbers of documents and of words of a block, and where its first document begins.

@@ -201,7 +201,6 @@ type keyWriter struct {
 	most         int // of a bucket
 }
 
-// write writes the keys of r below a print.
 func (w *keyWriter) write(ctx context.Context, r *extsort.Reader, below uint64) (err error) {
 	defer func() {
 		if err != nil {

@@ -103,7 +103,6 @@ func (l *engineLogger) Fatalf(format string, args ...any) {
 	select {} // see guarded
 }
 
-// open opens Pebble in a folder.
 func (e *engine) open(dir string, o *pebble.Options) error {
 	return e.do(func() (err error) {
 		e.db, err = pebble.Open(dir, o)

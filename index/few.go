@@ -371,7 +371,6 @@ func newKeySet(keys []uint64) *keySet {
 	return s
 }
 
-// may tells whether the set may have a key.
 func (s *keySet) may(key uint64) bool {
 	h := keytable.Print(key) * hashing.Key3 >> s.shift
 	return s.bits[h/64]>>(h%64)&1 != 0

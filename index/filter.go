@@ -62,7 +62,6 @@ func parseFilter(value []byte, slot uint64, words []uint64) (f filter, err error
 	return filter{binary.LittleEndian.Uint64(body), bloom.Of(words)}, nil
 }
 
-// may tells whether a document of the filter may have one of the keys.
 func (f *filter) may(keys []uint64) bool {
 	return slices.ContainsFunc(keys, func(key uint64) bool { return f.Has(filterHash(key)) })
 }

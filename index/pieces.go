@@ -31,7 +31,6 @@ func pieceKey(dst []byte, slot uint64, n uint32) []byte {
 	return binary.BigEndian.AppendUint32(slotKey(dst, keyPiece, slot), n)
 }
 
-// A putter stores a key.
 type putter func(key, value []byte) error
 
 // putRecord stores a record, whose checksum is sum: the pieces of a long one first.

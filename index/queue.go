@@ -159,7 +159,6 @@ func (q *queue) last() int64 {
 	return q.added
 }
 
-// appendRecord appends the value of a record that is in the queue.
 func (q *queue) appendRecord(dst []byte, slot uint64) (value []byte, ok bool) {
 	q.mu.RLock()
 	defer q.mu.RUnlock()

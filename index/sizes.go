@@ -38,7 +38,6 @@ func (s *sizes) slots() map[uint32][]uint64 {
 	return s.ofSize
 }
 
-// read completes the sizes.
 func (s *sizes) read(f *finder, v *view) error {
 	if s.known.Of == nil {
 		s.known.From = v.First

@@ -211,7 +211,6 @@ func newChunk(words int, records bool) *chunk {
 // blockSize is how many bytes of records are allocated at once.
 const blockSize = 256 << 10
 
-// put copies a record into the chunk.
 func (c *chunk) put(slot uint64, record []byte) {
 	if len(record) > cap(c.block)-len(c.block) {
 		c.block = make([]byte, 0, max(blockSize, len(record)))
@@ -225,7 +224,6 @@ func (c *chunk) put(slot uint64, record []byte) {
 // adopt stores a record without copying it. It must not change any more.
 func (c *chunk) adopt(slot uint64, record []byte) { c.records[slot%chunkDocs] = record }
 
-// signature returns the signature of a document.
 func (c *chunk) signature(slot uint64, words int) []uint32 {
 	i := int(slot%chunkDocs) * words
 	return c.signatures[i : i+words : i+words]

@@ -139,7 +139,6 @@ func (t *tables) set(key, value []byte) error {
 	return t.w.Set(key, value)
 }
 
-// unset removes a key.
 func (t *tables) unset(key []byte) error {
 	if err := t.begin(); err != nil {
 		return err

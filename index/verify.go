@@ -51,7 +51,6 @@ func (x *Index) Verify(ctx context.Context, told func(Damage)) (documents int64,
 	return c.documents, nil
 }
 
-// checking is one check.
 type checking struct {
 	x         *collection
 	engine    *engine
@@ -107,7 +106,6 @@ func (c *checking) blocks(ctx context.Context) error {
 	})
 }
 
-// filters checks that filters are what was written.
 func (c *checking) filters(ctx context.Context) error {
 	return c.engine.each(keyFilter, c.view.First&^(chunkDocs-1), c.view.Next, func(start uint64, value []byte) error {
 		if _, err := parseFilter(value, start, nil); err != nil {
@@ -274,7 +272,6 @@ func (c *checking) ids(ctx context.Context) error {
 	})
 }
 
-// notes checks the notes.
 func (c *checking) notes(ctx context.Context) error {
 	it, err := c.engine.ofKind(keyNote)
 	if err != nil {

@@ -78,7 +78,6 @@ func newAudit(e *judge.Examiner, t *held.Tables, compared []Column, links []int,
 // An Answer is what a person has said of a pair.
 type Answer int
 
-// The answers.
 const (
 	Unasked Answer = iota
 	Yes

@@ -120,7 +120,6 @@ type rowIndex struct {
 	rows   int
 }
 
-// first returns the number of the first row of a block.
 func (x *rowIndex) first(file int, block int64) uint32 {
 	if x == nil || block >= int64(len(x.firsts[file])) {
 		return 0

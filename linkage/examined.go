@@ -227,7 +227,6 @@ func (c *Config) complement(o *judge.Options, f *find.Finder, r *Result) (err er
 	return err
 }
 
-// input returns what records are compared by.
 func input(c *Config, f *find.Finder, compared []Column) *compare.Input {
 	in := &compare.Input{
 		Left: f.Left, Right: f.Right, Numbering: &f.Numbering, Rest: f.Sieved.RestOf(), Kinds: f.Kinds, Scale: c.scale(), Weigh: c.weigh,

@@ -57,7 +57,6 @@ func sides(t *held.Tables, a, b string) []string {
 	return []string{a}
 }
 
-// byID returns the records of a table with the ids of links.
 func byID(t *record.Table, links []Known, ids func(Known) []string) map[string][]uint32 {
 	wanted := map[uint64]bool{}
 	for _, l := range links {

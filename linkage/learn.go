@@ -125,7 +125,6 @@ func (l *Learner) decideBy(weights []float64) (d learn.Decision, err error) {
 	return learn.Decision{Allowed: may.Has, Threshold: decide.Balance(edges, probability)}, nil
 }
 
-// model returns a model with these weights and threshold.
 func (l *Learner) model(weights []float64, threshold float64) *Model {
 	m := newModel(&l.config, l.result, l.judged, weights)
 	m.Base.Partners = partners(l.judged, l.result)

@@ -251,7 +251,6 @@ func (m *Matcher) reasons(of *Explained) (list []Reason) {
 	return list
 }
 
-// compared are the columns that are compared.
 func (m *Matcher) compared() (list []columns.Column) {
 	for _, f := range m.config.Model.Fields {
 		list = append(list, columns.Column{Left: f.Left, Right: f.Right, Kind: f.Tokens})

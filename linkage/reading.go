@@ -31,7 +31,6 @@ type reading struct {
 // table returns the table of a side, nil if it was not read yet.
 func (r *reading) table(side int) *record.Table { return []*record.Table{r.Left, r.Right}[side] }
 
-// setTable sets the table of a side.
 func (r *reading) setTable(side int, t *record.Table) {
 	r.before += t.Bytes()
 	r.Set(side, t)

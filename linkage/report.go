@@ -91,7 +91,6 @@ func describeAssignment(a Assignment) string {
 	return text
 }
 
-// counted returns a number with what it counts.
 func counted(n int, word string) string {
 	if n != 1 {
 		word += "s"

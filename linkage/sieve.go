@@ -51,7 +51,6 @@ func (r *reading) sieve(ctx context.Context, side int, x *rowIndex, repeated uin
 	return s.CountRest(ctx, found, held)
 }
 
-// held reads the rows of a set.
 func (r *reading) held(ctx context.Context, side int, x *rowIndex, of find.RowSet) (*record.Table, error) {
 	return r.rows(ctx, side, x, of.Has, toldAlready)
 }

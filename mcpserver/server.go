@@ -77,7 +77,6 @@ func New(c Collection, o Options) *mcp.Server {
 // documentURI begins the address of a document.
 const documentURI = "alike://document/"
 
-// tools are the handlers.
 type tools struct {
 	c Collection
 	o Options

@@ -50,7 +50,6 @@ func (tversky) weights(m Measure, a, b uint64) (whole, left, right, first, secon
 	return whole, left, right, a, b
 }
 
-// ratio returns the measure as a fraction.
 func (k tversky) ratio(m Measure, inter, a, b uint64) (part, of uint64) {
 	whole, left, right, a, b := k.weights(m, a, b)
 	return whole * inter, left*a + right*b + (whole-left-right)*inter // modulo 2⁶⁴: the sum is not negative

@@ -20,7 +20,6 @@ func key(seed, stream uint64, i int) uint64 {
 	return hashing.Mix(start + uint64(i+1)*0x9e3779b97f4a7c15)
 }
 
-// keys returns the first n keys of a stream.
 func keys(seed, stream uint64, n int) []uint64 {
 	ks := make([]uint64, n)
 	for i := range ks {

@@ -311,7 +311,6 @@ func (s *ophSketcher) roundsInTurn(rounds int, features []uint64) {
 	}
 }
 
-// throw lowers bins to values.
 func throw(bin, values, bins []uint64) {
 	bins = bins[:len(values)]
 	for i, v := range values {

@@ -211,7 +211,6 @@ func (s *xorSketcher) dropRepeats(crowded int) bool {
 	return false
 }
 
-// least returns the least x' ⊕ r.
 func (s *xorSketcher) least(r uint64, shift int) uint64 {
 	q := r >> shift
 	for e := uint64(0); ; e++ {

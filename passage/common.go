@@ -68,7 +68,6 @@ type windows struct {
 	of    int32 // passage, from 1 on; 0: none yet
 }
 
-// of returns the text of a token.
 func (c *commons) of(token int) int {
 	at, _ := slices.BinarySearch(c.ends, token+1)
 	return at

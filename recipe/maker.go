@@ -25,7 +25,6 @@ const trimFrom = 1 << 20
 // A Step is a part of making a document, for callers that measure time.
 type Step uint8
 
-// The steps.
 const (
 	StepFeatures Step = iota // features, or all the work of a TextScheme
 	StepSketch               // digest and signature

@@ -11,7 +11,6 @@ type Guest struct {
 	kept   [][]byte
 }
 
-// guestValue is a value of a guest.
 type guestValue struct {
 	whole Whole // the zero value: it is missing
 	end   int   // of its tokens

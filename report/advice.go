@@ -20,7 +20,6 @@ const advicePairs = 2
 //go:embed advice.css
 var adviceStyle string
 
-// advice is the page of an advice.
 type advice struct {
 	*advise.Advice
 	Flags, Mark    string

@@ -21,7 +21,6 @@ var dedupJS string
 //go:embed dedup.css
 var dedupStyle string
 
-// removal is the page of a removal.
 type removal struct {
 	*dedup.Report
 	*text.Tokenizer

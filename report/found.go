@@ -179,7 +179,6 @@ func scaleOf(pairs []foundPair) scale {
 	return s
 }
 
-// part returns the part that a value is in.
 func (s scale) part(value float64) int {
 	return max(0, int(math.Floor(value/s.step+1e-9))-s.first)
 }

@@ -83,7 +83,6 @@ func sayf(format string, a ...any) g.Node { return g.Textf(format, a...) }
 // isolated is a name that people gave, whatever its direction of writing.
 func isolated(s string) g.Node { return el("bdi", say(s)) }
 
-// soft is what explains.
 func soft(children ...g.Node) g.Node { return el("span", class("soft"), g.Group(children)) }
 
 // note is a paragraph that explains.

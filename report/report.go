@@ -201,7 +201,6 @@ func shown(s string) string {
 	return text
 }
 
-// steps returns the bars of a pair.
 func steps(e *linkage.Explained) (bars []step) {
 	var features []step
 	column := 0

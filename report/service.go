@@ -114,7 +114,6 @@ func Align(a, b []byte, spans []passage.Span, most int) (left, right []Piece) {
 	return pieces(a, inA, most), pieces(b, inB, most)
 }
 
-// numbered is a place of a passage.
 type numbered struct{ start, end, passage int }
 
 // pieces cuts a text at places, which are in order and do not overlap.

@@ -79,7 +79,6 @@ func (c *collection) addFor(_ context.Context, id string, text []byte) error {
 	return c.changes.settle()
 }
 
-// askedByAgents is a collection as agents ask it.
 type askedByAgents struct{ of *collection }
 
 // Use implements mcpserver.Collection.

@@ -94,7 +94,6 @@ func (c *collection) replace(id string, body []byte) (answer []byte, err error) 
 	return append(answer, '}', '\n'), nil
 }
 
-// search appends the answer to a search.
 func (c *collection) search(dst, body []byte) (answer []byte, err error) {
 	p := c.parsers.Get().(*parser)
 	defer c.parsers.Put(p)

@@ -111,7 +111,6 @@ func (c *call) answerBody(answer func(body []byte) ([]byte, error), settle func(
 	})
 }
 
-// within calls use with the collection of the path.
 func (c *call) within(use func(of *collection) error) error {
 	of, done, err := c.store.use(c.r.PathValue("collection"))
 	if err != nil {

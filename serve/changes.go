@@ -4,7 +4,6 @@ import (
 	"github.com/alike-dev/alike/index"
 )
 
-// applied are the changes of an index.
 type applied struct{ x *index.Index }
 
 func (a applied) put(b *index.Batch, id string, digest []byte) (replaced bool, err error) {

@@ -227,7 +227,6 @@ func timeOf(name string, v *fastjson.Value) (time.Time, error) {
 	return at, nil
 }
 
-// columns fills in the columns of a document.
 func (p *parser) columns(o *fastjson.Object, d *document) error {
 	digest := digestOf(d.Text)
 	d.values = append(d.values, digest[:]...)

@@ -12,7 +12,6 @@ import (
 // Durability says what an answer to a write promises.
 type Durability string
 
-// The durabilities.
 const (
 	Sync Durability = "sync" // it survives a power failure
 	// It survives the end of the process; a power failure may lose the last 50 ms, or more if the disk takes so long.

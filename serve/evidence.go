@@ -70,7 +70,6 @@ func (c *collection) nearest(text []byte, before uint64, accepts func([][]byte) 
 	return e.line()
 }
 
-// evidenceOf returns the evidence of a search.
 func (c *collection) evidenceOf(s *searching, matches int) ([]byte, error) {
 	if matches == 0 {
 		return c.nearest(s.text, math.MaxUint64, s.o.Accepts)

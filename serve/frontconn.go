@@ -207,7 +207,6 @@ type hotAnswer struct {
 	last       bool
 }
 
-// append appends the answer as it is sent.
 func (a *hotAnswer) append(dst []byte, date string) []byte {
 	if a.status == http.StatusOK {
 		dst = append(dst, "HTTP/1.1 200 OK\r\n"...)

@@ -23,7 +23,6 @@ func (f *fronts) add(one endingFront) {
 	f.all = append(f.all, one)
 }
 
-// end ends all of them.
 func (f *fronts) end(ctx context.Context) (err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

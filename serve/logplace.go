@@ -20,7 +20,6 @@ func (p *logPlace) batch(c *collection) *index.Batch {
 	return p.applying
 }
 
-// filter reads a filter as it is written.
 func (p *logPlace) filter(c *collection, written []byte) (func(columns [][]byte) bool, error) {
 	if p.parser == nil {
 		p.parser = newParser(c.settings.Fields)

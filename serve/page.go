@@ -82,7 +82,6 @@ func (c pageCall) sendView(v *view, err error) error {
 	return c.sendPage(status, p)
 }
 
-// fill fills in the page of a view.
 func (c pageCall) fill(p *report.ServicePage, v *view) error {
 	for _, name := range c.store.names() {
 		if c.config.Tokens.allow(c.r, Read, name) != nil {
@@ -114,7 +113,6 @@ func (c pageCall) fill(p *report.ServicePage, v *view) error {
 	return (&shown{of, p, v}).fill(c.config.Durability)
 }
 
-// fill fills in the page.
 func (c *shown) fill(durability Durability) error {
 	p, v, s := c.page, c.view, c.stats(durability)
 	p.Name, p.Recipe, p.Rule = c.name, s.Recipe, ruleOf(c.index.Options())

@@ -101,7 +101,6 @@ func metaOf(columns [][]byte) string {
 	return meta
 }
 
-// label is what is shown of an id.
 func label(id string) string {
 	runes := []rune(id)
 	if len(runes) <= mostLabel {

@@ -87,7 +87,6 @@ func (p *Problem) headers() (all [][2]string) {
 	return all
 }
 
-// send sends the problem.
 func (p *Problem) send(w http.ResponseWriter) {
 	h := w.Header()
 	h.Del(durabilityHeader) // nothing is promised

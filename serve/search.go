@@ -40,7 +40,6 @@ func sharedOf(spans []passage.Span) (passages []shared) {
 	return passages
 }
 
-// searching is the body of a search.
 type searching struct {
 	text     []byte
 	o        index.SearchOptions
@@ -128,7 +127,6 @@ func (c *collection) threshold(m measure.Measure, least float64) (t measure.Thre
 	return t, nil
 }
 
-// find searches.
 func (c *collection) find(s *searching) ([]index.Match, error) {
 	searcher := c.searchers.Get().(*index.Searcher)
 	defer c.searchers.Put(searcher)

@@ -263,7 +263,6 @@ func explained(err error) error {
 	return p
 }
 
-// options returns the options of the collection's index.
 func (s *settings) options(now func() time.Time) (o index.Options, err error) {
 	var made recipeflags.Settings
 	flags := newFlagSet(&made.Text, func(to *pflag.FlagSet) { made.Add(to, index.DefaultBucketCap) })
@@ -382,7 +381,6 @@ func (f fields) names() []string {
 	return names
 }
 
-// columns returns the names of all columns.
 func (f fields) columns() ([]string, error) {
 	columns := []string{"alike.digest", "alike.metadata"}
 	for _, name := range f.names() {

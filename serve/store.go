@@ -51,7 +51,6 @@ type replicas interface {
 	catchUp() error
 }
 
-// store has the collections.
 type store struct {
 	fs         vfs.FS
 	dir        string // "": in memory
@@ -194,7 +193,6 @@ func (s *store) useNow(name string) (c *collection, done func(), err error) {
 	return c, c.users.RUnlock, nil
 }
 
-// names returns the names of all collections.
 func (s *store) names() []string {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -155,7 +155,6 @@ func openTable(ctx context.Context, path string, s *tableSettings) (*table, erro
 
 var errNoTable = &Problem{Status: 404, Detail: "there is no table of this name"}
 
-// get returns a table.
 func (t *tables) get(name string) (*table, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -165,7 +164,6 @@ func (t *tables) get(name string) (*table, error) {
 	return nil, errNoTable
 }
 
-// names returns the names of all tables.
 func (t *tables) names() []string {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

@@ -14,7 +14,6 @@ import (
 // A Right is what a token allows in a collection. Write includes Read, Admin both.
 type Right int
 
-// The rights.
 const (
 	anybody Right = iota // needs no token
 	ReadAny              // Read in some collection

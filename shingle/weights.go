@@ -19,7 +19,6 @@ type Weights struct {
 	Of   func(feature uint64) uint8 // nil: all weigh 1; called by several goroutines
 }
 
-// append appends the copies of features.
 func (w *Weights) append(dst, features []uint64) []uint64 {
 	for _, f := range features {
 		weight := uint64(w.Of(f))

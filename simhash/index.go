@@ -123,7 +123,6 @@ func blockTables(n, width, distance, m int) (tables []hammingTable, cost float64
 	return tables, cost
 }
 
-// key returns the key of a fingerprint.
 func (t *hammingTable) key(fingerprint []uint64) uint64 {
 	return fingerprint[t.low/64] >> (t.low % 64) & (1<<t.keyBits - 1)
 }

@@ -216,7 +216,6 @@ func (c *clusterer) emit(_ int, m member) error {
 	return err
 }
 
-// similarity returns the similarity of a representative to the one that is kept.
 func (c *clusterer) similarity(k *kept, m member) (float64, error) {
 	if m.rep == k.rep {
 		return 1, nil

@@ -186,7 +186,6 @@ func (v *sampler) over(m sampled) error {
 	return v.hot.add(v.key, m.position)
 }
 
-// end ends a key.
 func (v *sampler) end() error {
 	if v.size > 0 {
 		v.hot.end(v.size)

@@ -55,7 +55,6 @@ func joinAll(t *task) error {
 	return t.count(CountVerified, j.verified)
 }
 
-// load returns the numbers and the sets of a chunk.
 func (j *setJoin) load(chunk int) (numbers []int, sets [][]uint64, err error) {
 	for i, position := range j.sent.positions {
 		if j.t.plan.chunkOf(position) != chunk {

@@ -359,7 +359,6 @@ func (g *grouper) piece() error {
 	return err
 }
 
-// end ends a bucket.
 func (g *grouper) end() (err error) {
 	if limit := g.t.plan.BucketCap; g.size > int64(limit) {
 		if len(g.members) > g.done {

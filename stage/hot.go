@@ -268,7 +268,6 @@ func eachMatch(ctx context.Context, x *simjoin.Index, visit func(m measure.Match
 	return nil
 }
 
-// emit emits the edges.
 func (j *hotJoin) emit() error {
 	if j.edges == nil {
 		return nil

@@ -52,7 +52,6 @@ func (t *task) withHot(find func(h *hotBuckets) error) error {
 	return errors.Join(err, flush(), t.count(CountCapped, int64(len(h.levels))))
 }
 
-// add adds a document to the bucket with a key.
 func (h *hotBuckets) add(key, position uint64) error {
 	if !h.t.plan.comparesHot() {
 		return nil
@@ -65,7 +64,6 @@ func (h *hotBuckets) add(key, position uint64) error {
 	return h.members.Add(position, uint64(len(h.levels)))
 }
 
-// end ends a bucket of size documents.
 func (h *hotBuckets) end(size int64) {
 	h.levels = append(h.levels, uint8(forecast.HotLevel(size, h.t.plan.BucketCap)))
 }

@@ -58,7 +58,6 @@ func newClassed(t *task, of ...Stream) (*classed, error) {
 	return &classed{t, rows, copies}, nil
 }
 
-// each visits the rows with the class of each.
 func (c *classed) each(visit func(class []uint64, r row) error) error {
 	classes := classReader{from: c.t.reader(c.copies)}
 	return c.rows.each(func(rep uint64, r row) error { return visit(classes.of(rep), r) })

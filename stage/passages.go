@@ -286,13 +286,11 @@ func (t *task) asked(s Stream) (*askedRows, error) {
 	return &askedRows{shelf, t.reader(shelf.sorted)}, nil
 }
 
-// has tells whether there are rows of a document.
 func (a *askedRows) has(position uint64) bool {
 	e, ok := a.reader.Peek()
 	return ok && e.Key == position
 }
 
-// of visits the rows of a document.
 func (a *askedRows) of(position uint64, visit func(r row) error) error {
 	for a.has(position) {
 		e, _ := a.reader.Next()

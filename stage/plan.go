@@ -84,7 +84,6 @@ func Recall(p *Plan) (share float64, ok bool) {
 	return recipe.Recall(p.recipe, p.edges.Threshold, 0), true
 }
 
-// reference tells whether the document at a position is a reference.
 func (p *Plan) reference(position uint64) bool { return p.sides.Reference(fileOf(position)) }
 
 // meet tells whether two documents may be compared.

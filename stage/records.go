@@ -108,7 +108,6 @@ func newTokenWeights(t *task) (*tokenWeights, error) {
 	})
 }
 
-// number returns the number of a token.
 func (w *tokenWeights) number(token uint64) (uint32, error) {
 	if n := w.numbers.Number(token); int(n) < len(w.record) {
 		return n, nil

@@ -68,7 +68,6 @@ func check(platform string) error {
 	}
 }
 
-// check type-checks one package.
 func (p listed) check(checked imported, sizes types.Sizes) (*types.Package, error) {
 	var files []*ast.File
 	positions := token.NewFileSet()

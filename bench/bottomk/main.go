@@ -94,7 +94,6 @@ func newFingerprinter(line string) (*fingerprinter, error) {
 	return &fingerprinter{shingler: shingler, sketcher: s.NewBottomKSketcher()}, nil
 }
 
-// of returns a sketcher that has the fingerprint of a text.
 func (f *fingerprinter) of(text []byte) *minhash.BottomKSketcher {
 	f.sketcher.Reset()
 	for at := 0; at < len(text); {

@@ -123,7 +123,6 @@ func (j *job) run(ctx context.Context) (err error) {
 	return errors.Join(err, pairs.Close(), left.Close())
 }
 
-// find runs candidates.Find.
 func (j *job) find(ctx context.Context, left, right *candidates.Store) (*candidates.Pairs, error) {
 	if j.profile != "" {
 		f, err := os.Create(j.profile)

@@ -66,7 +66,6 @@ func main() {
 	}
 }
 
-// hostile is one case.
 type hostile struct {
 	name string
 	make func() error // prepares files in the current folder
@@ -85,7 +84,6 @@ type hostile struct {
 	noOutput bool   // nothing may have been left
 }
 
-// result is the result of a case.
 type result struct {
 	message string
 	stderr  string
@@ -280,7 +278,6 @@ func (r *result) row(name string) string {
 	return fmt.Sprintf("| %s | %s | %s | %s | %s | %.1f |", name, oneLine(r.message), exit, counts, peak, r.seconds)
 }
 
-// check returns what is wrong with a result.
 func (c *hostile) check(r *result) (complaints []string) {
 	complain := func(format string, args ...any) { complaints = append(complaints, fmt.Sprintf(format, args...)) }
 	if r.hang {

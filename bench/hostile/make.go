@@ -44,7 +44,6 @@ func text(path, content string) func() error {
 	return func() error { return file(path, []byte(content)) }
 }
 
-// all returns a step that does several steps.
 func all(steps ...func() error) func() error {
 	return func() error {
 		for _, step := range steps {

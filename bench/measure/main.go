@@ -45,7 +45,6 @@ type job struct {
 	command   []string
 }
 
-// cost is the cost of a command.
 type cost struct {
 	seconds    float64
 	processors float64 // seconds

@@ -24,7 +24,6 @@ import (
 	"github.com/alike-dev/alike/index"
 )
 
-// load is what is sent.
 type load struct {
 	at    *url.URL
 	lines [][]byte

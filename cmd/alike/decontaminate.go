@@ -41,7 +41,6 @@ const decontaminateExamples = `  alike decontaminate train/ --against evals/ -o 
   alike decontaminate train.jsonl.zst --against mmlu.csv --question prompt --answer target -o clean/
   alike decontaminate train/ --against evals/ -o cut/ --cut`
 
-// decontaminateFlags are the flags of decontaminate.
 type decontaminateFlags struct {
 	input     inputFlags
 	output    string

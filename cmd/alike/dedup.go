@@ -108,7 +108,6 @@ const dedupExamples = `  alike dedup corpus/ -o clean/
   alike dedup news-*.jsonl.zst -o clean/ --threshold 0.7 --keep longest
   alike dedup train.jsonl -o clean/ --against test.jsonl     # decontaminate`
 
-// dedupFlags are the flags of dedup.
 type dedupFlags struct {
 	corpusFlags
 	records  recordFlags

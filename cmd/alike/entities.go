@@ -206,7 +206,6 @@ func tellEntitiesOf(w io.Writer, e *alike.Entities) {
 	}
 }
 
-// counted returns a number with what it counts.
 func counted(n int, one, several string) string {
 	if n == 1 {
 		return "1 " + one

@@ -23,7 +23,6 @@ func addHelp(cmd *cobra.Command) {
 // helpWidth is the width of lines about flags; --help-all has a line for each flag, for programs that read it.
 const helpWidth = 100
 
-// printHelp prints the help of a command.
 func printHelp(cmd *cobra.Command) {
 	w := printed(cmd)
 	about := cmd.Long

@@ -119,7 +119,6 @@ func (f *inputFlags) apply(c *alike.Config) error {
 	return nil
 }
 
-// budget returns the memory budget of the flags.
 func (f *inputFlags) budget() (int64, error) { return budgetOf(f.memory) }
 
 // reading returns how records are read.

@@ -177,7 +177,6 @@ func (f *joinFlags) saveConfig(cmd *cobra.Command, c alike.JoinConfig, r *alike.
 
 var errJaccard = errors.New("measure is jaccard: tokens of records have weights; take weighted-jaccard or cosine")
 
-// apply sets the values of the flags.
 func (f *weighFlags) apply(s *joinFile, flags *pflag.FlagSet) (err error) {
 	if flags.Changed("idf") {
 		if s.IDF = linkage.IDF(f.idf.value); s.IDF != linkage.IDFSketch {

@@ -173,7 +173,6 @@ func resolve(path string) (real string, at os.FileInfo) {
 	return path, at
 }
 
-// commit completes the output.
 func (o *outputFile) commit() error {
 	var err error
 	switch {

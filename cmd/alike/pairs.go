@@ -97,7 +97,6 @@ const pairsExamples = `  alike pairs news.jsonl > pairs.csv
 // oneDocument says what to do if a whole file was taken for one document.
 const oneDocument = `alike: nothing to compare one document with: a file that is no .jsonl, .csv, .tsv or .parquet is one; read its lines with --format lines, or JSON objects with --format jsonl, one a line (jq -c '.[]' makes them of an array)`
 
-// pairsFlags are the flags of pairs.
 type pairsFlags struct {
 	corpusFlags
 	output  string

@@ -32,7 +32,6 @@ const passagesExamples = `  alike passages crawl/ -o clean/ --unit line --min-co
   alike passages mails.jsonl -o clean/ --unit paragraph
   alike passages corpus-*.jsonl.zst -o found/ --unit substring --found-only`
 
-// passagesFlags are the flags of passages.
 type passagesFlags struct {
 	input  inputFlags
 	unit   choice

@@ -27,7 +27,6 @@ type planFlags struct {
 	tags                          tagFlags
 }
 
-// add adds the flags of all plans.
 func (own *planFlags) add(f *pflag.FlagSet, results string) {
 	f.StringVarP(&own.output, "output", "o", "", "`file` for the plan (default: standard output)")
 	f.StringVar(&own.results, "results", "", results)

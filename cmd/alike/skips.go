@@ -49,7 +49,6 @@ func newSkips(w io.Writer, quiet bool, list *skipList) *skips {
 	return s
 }
 
-// add takes a problem.
 func (s *skips) add(p *corpus.Problem) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

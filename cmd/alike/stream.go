@@ -207,7 +207,6 @@ func appendedList(path string) *skipList {
 	}
 }
 
-// index returns the index that the stream fills.
 func (f *streamFlags) index(o index.Options, memory int64) (*index.Index, error) {
 	if f.state == "" {
 		return index.New(o)

@@ -62,7 +62,6 @@ var common = map[string]string{
 // mostFlags is how many flags `alike COMMAND --help` shows at most.
 const mostFlags = 16
 
-// topicOf returns the topic of a flag.
 func topicOf(cmd *cobra.Command, flag string) string {
 	for _, name := range []string{cmd.Name() + ":" + flag, flag} {
 		for _, t := range topics {

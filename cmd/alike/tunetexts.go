@@ -296,7 +296,6 @@ func idfOf(r advise.Recipe) string {
 	return ""
 }
 
-// flagsOf returns a recipe as flags.
 func flagsOf(r advise.Recipe) string {
 	flags := fmt.Sprintf("--tokens %s --ngram %d --measure %s --threshold %g", r.Tokens, r.N, r.Measure, r.Threshold)
 	if r.StripDiacritics {

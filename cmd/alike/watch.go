@@ -175,7 +175,6 @@ func (w *watch) tell(kind, label, message string) {
 	w.printf("alike: %s%s\n", label, visible(message))
 }
 
-// send writes an event.
 func (w *watch) send(e event) {
 	w.lines.Lock()
 	defer w.lines.Unlock()

@@ -257,7 +257,6 @@ func (a *awsRole) ask(ctx context.Context) (found aws.Credentials, err error) {
 	return readRole(answer, text)
 }
 
-// readRole reads the credentials of an answer.
 func readRole(answer *http.Response, text []byte) (found aws.Credentials, err error) {
 	type received struct {
 		AccessKeyId, SecretAccessKey, SessionToken string

@@ -87,7 +87,6 @@ type s3Part struct {
 	ChecksumSHA256 string `xml:",omitempty"`
 }
 
-// begin begins an upload in parts.
 func (b *s3Bucket) begin(ctx context.Context, key string) (*s3Parts, error) {
 	header := http.Header{"Content-Type": {contentType}}
 	if b.checksum {

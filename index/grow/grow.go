@@ -324,7 +324,6 @@ func (w *worker) Prepare(f *corpus.File, b *corpus.Block, _ int64) error {
 	return nil
 }
 
-// columns are those of a record.
 func (w *worker) columns(r *corpus.Record) [][]byte {
 	if len(r.Fields) == 0 {
 		return w.x.Options().ColumnsWithin(nil)

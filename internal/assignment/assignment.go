@@ -100,10 +100,8 @@ func newGraph(edges []Edge, nodes int) *graph {
 	return g
 }
 
-// at returns the edges of a node.
 func (g *graph) at(node uint32) []int { return g.order[g.starts[node]:g.starts[node+1]] }
 
-// other returns the other end of an edge.
 func (g *graph) other(edge int, node uint32) uint32 { return g.edges[edge].A ^ g.edges[edge].B ^ node }
 
 // component returns the left nodes and the edges of a node's component, and whether it is

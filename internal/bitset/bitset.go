@@ -36,7 +36,6 @@ func (s Set[N]) Has(i N) bool {
 	return word < uint64(len(s)) && s[word]>>(uint64(i)%64)&1 != 0
 }
 
-// Add adds a number.
 func (s Set[N]) Add(i N) { s[uint64(i)/64] |= 1 << (uint64(i) % 64) }
 
 // AddNew adds a number and tells whether it was not there.

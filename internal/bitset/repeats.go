@@ -34,7 +34,6 @@ func RepeatsAmong(hashes int, memory int64) *Repeats {
 // NewRepeats returns an empty filter of that many places, each of two bits.
 func NewRepeats(places uint64) *Repeats { return &Repeats{make([]atomic.Uint64, (places+31)/32)} }
 
-// Add adds a hash.
 func (r *Repeats) Add(hash uint64) {
 	word, once := r.place(hash)
 	if before := word.Load(); before&(once<<1) == 0 && word.Or(once)&once != 0 {
@@ -84,7 +83,6 @@ type Together struct {
 	has    []bool
 }
 
-// Adding returns a Together that adds hashes.
 func (r *Repeats) Adding() *Together { return &Together{of: r} }
 
 // Asking returns a Together that calls answer for each hash, in order, with Has and the value that came with it.
@@ -92,7 +90,6 @@ func (r *Repeats) Asking(answer func(hash, value uint64, again bool) error) *Tog
 	return &Together{of: r, answer: answer}
 }
 
-// Put takes a hash.
 func (t *Together) Put(hash, value uint64) error {
 	t.hashes, t.values = append(t.hashes, hash), append(t.values, value)
 	if len(t.hashes) < togetherMost {

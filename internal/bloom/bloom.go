@@ -25,7 +25,6 @@ type Filter struct{ words []uint64 }
 // at the cost of more false positives.
 func New(hashes int) *Filter { return &Filter{make([]uint64, Bytes(hashes)/8)} }
 
-// Of returns the filter with these words.
 func Of(words []uint64) *Filter { return &Filter{words} }
 
 // Words returns what Of makes the filter of again.
@@ -34,7 +33,6 @@ func (f *Filter) Words() []uint64 { return f.words }
 // Bytes returns the memory of a filter for the given number of hashes.
 func Bytes(hashes int) int64 { return (int64(hashes)*bitsPerHash+63)/64*8 + 8 }
 
-// Add adds a hash.
 func (f *Filter) Add(hash uint64) { f.words[f.place(hash)] |= mask(hash) }
 
 // AddShared is Add for several goroutines at once.

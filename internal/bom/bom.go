@@ -14,7 +14,6 @@ import (
 // Encoding is how a file encodes its text. The zero value is UTF-8 without a mark.
 type Encoding byte
 
-// The encodings.
 const (
 	None    Encoding = iota // UTF-8, or bytes of any kind, without a mark
 	UTF8                    // with a mark, as all that follow
@@ -52,7 +51,6 @@ func Of(start []byte, ends bool) (e Encoding, more bool) {
 	return None, false
 }
 
-// Len returns the length of the mark.
 func (e Encoding) Len() int { return len(marks[e]) }
 
 // Wide reports whether characters take two bytes or four.

@@ -13,7 +13,6 @@ type Places struct {
 // step is the distance of the places that are known.
 const step = 4096
 
-// Places returns the places of a text that Text has returned with e.
 func (e Encoding) Places(text []byte) *Places {
 	p := &Places{e: e, text: text}
 	if !e.Wide() {

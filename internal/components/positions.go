@@ -26,7 +26,6 @@ func Positions(ctx context.Context, edges *extsort.Sorted, o extsort.Options) (*
 	return labels, nil
 }
 
-// ranker does one call of Positions.
 type ranker struct{ solver }
 
 func (p *ranker) label(edges *extsort.Sorted) (labels *extsort.Sorted, err error) {
@@ -52,7 +51,6 @@ func (p *ranker) label(edges *extsort.Sorted) (labels *extsort.Sorted, err error
 	return labels, errors.Join(err, byLabel.Close())
 }
 
-// vertices returns the vertices that have edges.
 func (p *ranker) vertices(edges *extsort.Sorted) (*extsort.Sorted, error) {
 	vertices, err := p.sort(64, true, func(add adder) error {
 		return p.each(edges, func(e extsort.Entry) error {

@@ -56,7 +56,6 @@ func CreateAs(fsys vfs.FS, path, temp string) (*File, error) {
 	return f, err
 }
 
-// Write appends to the file.
 func (f *File) Write(p []byte) (int, error) {
 	n, err := f.file.Write(p)
 	if f.written += int64(n); !f.Volatile && f.written-f.begun >= writebackBytes {

@@ -133,7 +133,6 @@ func (f *Pooled) ReadAt(b []byte, offset int64) (int, error) {
 	return n, err
 }
 
-// Size returns the size of the file.
 func (f *Pooled) Size() (int64, error) {
 	file, err := f.take()
 	if err != nil {

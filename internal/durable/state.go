@@ -12,7 +12,6 @@ type State struct {
 	Changed  int64 // nanoseconds since 1970; 0: unknown
 }
 
-// StateOf returns the state of a file.
 func StateOf(info fs.FileInfo) State {
 	s := State{Size: info.Size(), Modified: info.ModTime().UnixNano()}
 	s.Inode, s.Changed = status(info)

@@ -42,7 +42,6 @@ type Looker struct {
 // lookBlock is how many features are looked up at once.
 const lookBlock = 512
 
-// NewLooker returns a looker.
 func (s *Sampling) NewLooker() *Looker {
 	return &Looker{s: s, sampler: recipe.NewSampler(s.Sample.Size, s.Seed)}
 }

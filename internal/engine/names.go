@@ -18,7 +18,6 @@ type Bearer struct {
 // Verdict says what happens to two documents with one name.
 type Verdict uint8
 
-// The verdicts.
 const (
 	SkipLater     Verdict = iota // the first one is used
 	SkipEarlier                  // a name made of a place stays with the document at that place

@@ -44,7 +44,6 @@ var swapBytes = binary.NativeEndian.Uint16([]byte{1, 0}) != 1
 // remedy ends the messages about runs that cannot be used.
 var remedy = setting.Textf("start over with %s", setting.Fresh)
 
-// run is a finished run.
 type run struct {
 	name    string
 	id      uint64 // identifies this run

@@ -140,7 +140,6 @@ func (s *Sorted) mergeInto(ctx context.Context, w *runWriter, runs []*run) error
 // not merged yet count separately.
 func (s *Sorted) Len() int64 { return s.length }
 
-// Spilled tells whether the entries are in runs.
 func (s *Sorted) Spilled() bool { return s.table == nil && len(s.store.runs) > 0 }
 
 // Each calls visit for every part: sorted entries of whole keys. One worker, 0 ≤ worker < threads,

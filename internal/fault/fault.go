@@ -64,7 +64,6 @@ func File(err error) error {
 	return Caused(cause, err, "%s", text)
 }
 
-// Stream words the error of a stream that cannot be read any further.
 func Stream(err error) error { return Caused(ErrCorrupt, err, "cannot read any further (%v)", err) }
 
 // Unread marks an error of reading an object of an object store, to tell it from errors of
@@ -75,7 +74,6 @@ type Unread struct{ Err error }
 func (u *Unread) Error() string { return u.Err.Error() }
 func (u *Unread) Unwrap() error { return u.Err }
 
-// Is reports whether the error is ErrUnavailable.
 func (u *Unread) Is(target error) bool {
 	return target == ErrUnavailable && !errors.Is(u.Err, ErrChanged) && !errors.Is(u.Err, fs.ErrNotExist) && !errors.Is(u.Err, fs.ErrInvalid)
 }

@@ -69,7 +69,6 @@ func (f *fenced) above(name string) error {
 // dir checks a folder and those above it.
 func (f *fenced) dir(name string) error { return f.above(filepath.Join(name, "any")) }
 
-// Open opens a file to read it.
 func (f *fenced) Open(name string) (vfs.File, error) {
 	if err := f.above(name); err != nil {
 		return nil, err
@@ -97,7 +96,6 @@ func (f *fenced) OpenReadWrite(name string) (vfs.File, error) {
 	return file, err
 }
 
-// Lock locks a file.
 func (f *fenced) Lock(name string) (io.Closer, error) {
 	if err := f.above(name); err != nil {
 		return nil, err

@@ -83,7 +83,6 @@ func isMine(info fs.FileInfo) bool {
 	return false
 }
 
-// Close releases the lock.
 func (l *processLock) Close() error {
 	mine.Lock()
 	defer mine.Unlock()

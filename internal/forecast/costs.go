@@ -26,7 +26,6 @@ func (f *Forecast) Sets() float64 { return costSet * f.features }
 // Signatures is the cost of making all signatures, beside that of the features.
 func (f *Forecast) Signatures() float64 { return costSketch * f.docs }
 
-// Verify is the cost of verifying a pair.
 func (f *Forecast) Verify() float64 { return costPair + costCompare*2*f.distinct/max(f.docs, 1) }
 
 // ByBands is the cost of grouping by bands and verifying. With sparse, for clusters only, not all

@@ -15,7 +15,6 @@ import (
 	"github.com/alike-dev/alike/internal/sorting"
 )
 
-// A Document is one of a pair.
 type Document struct {
 	Name string
 	Path string // of its file
@@ -58,7 +57,6 @@ func (d *Document) numbered() bool {
 	return d.Line > 0 && d.Name == fmt.Sprintf("%s:%d", d.Path, d.Line)
 }
 
-// Of returns the baseline that knows pairs.
 func Of(texts string, pairs []Pair) *Baseline {
 	b := &Baseline{Version: baselineVersion, Texts: texts, Pairs: []known{}}
 	for i := range pairs {
@@ -70,7 +68,6 @@ func Of(texts string, pairs []Pair) *Baseline {
 	return b
 }
 
-// Read reads a baseline.
 func Read(r io.Reader) (*Baseline, error) {
 	b := &Baseline{}
 	if err := json.NewDecoder(r).Decode(b); err != nil {

@@ -115,7 +115,6 @@ var repeats = [...]struct {
 	least int
 }{{2, 3}, {3, 3}, {7, 11}}
 
-// codeLengths reads lengths in the code c.
 func (d *Reader) codeLengths(c *code, lengths []uint8) error {
 	for i := 0; i < len(lengths); {
 		symbol, err := d.symbol(c)

@@ -111,7 +111,6 @@ func (in *input) symbol(c *code) (int, error) {
 	return symbol, nil
 }
 
-// drop drops n bits.
 func (in *input) drop(n uint) {
 	in.bits >>= n
 	in.n -= n

@@ -206,7 +206,6 @@ func (j *Journal) cut(size int64) error {
 	return nil
 }
 
-// compare reads the first line and the settings.
 func (j *Journal) compare(lines *lineReader, settings iter.Seq[Setting]) error {
 	line, err := j.readWhole(lines)
 	if err != nil {

@@ -15,7 +15,6 @@ import (
 	"unicode/utf8"
 )
 
-// Column is a column of a list.
 type Column struct {
 	Name   string
 	Number bool // with six decimals, or "" without a value
@@ -50,7 +49,6 @@ func Columns(ids, compared []string, probability bool, with []string) (columns [
 	return columns
 }
 
-// Names returns the names of columns.
 func Names(columns []Column) []string {
 	names := make([]string, len(columns))
 	for i, c := range columns {
@@ -62,7 +60,6 @@ func Names(columns []Column) []string {
 // Format is how a list is written.
 type Format string
 
-// The formats.
 const (
 	CSV   Format = "csv"
 	TSV   Format = "tsv"
@@ -71,7 +68,6 @@ const (
 	Packed Format = "packed"
 )
 
-// Writer writes rows.
 type Writer interface {
 	Write(row []string) error
 	Flush() error // after the last row
@@ -181,7 +177,6 @@ func (o *objects) Write(row []string) error {
 // Flush implements Writer.
 func (o *objects) Flush() error { return o.out.Flush() }
 
-// packer writes packed rows.
 type packer struct{ to io.Writer }
 
 // Write implements Writer.

@@ -16,7 +16,6 @@ type Observations struct {
 	Positive []bool    // the outcome of each row
 }
 
-// Row returns the features of an observation.
 func (o *Observations) Row(i int) []float64 { return o.Values[i*o.Features : (i+1)*o.Features] }
 
 // Append adds an observation; the features are copied.

@@ -19,7 +19,6 @@ const (
 
 var errPacked = errors.New("log: an entry that is damaged")
 
-// pack returns what is sent of an entry.
 func pack(entry []byte) []byte {
 	if len(entry) < leastPacked {
 		return entry

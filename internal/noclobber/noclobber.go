@@ -180,7 +180,6 @@ func (o *outputs) addFolder(what string, f Folder) error {
 	return nil
 }
 
-// streamed is a standard stream as an output.
 func streamed(what, name string, stream *os.File) output {
 	out := output{what: what, kind: "file", path: name, owned: []string{name}, stream: true}
 	if at, err := stream.Stat(); err == nil && at.Mode().IsRegular() {

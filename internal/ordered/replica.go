@@ -127,7 +127,6 @@ func (r *Replica) Close() {
 	}
 }
 
-// Status returns the status.
 func (r *Replica) Status() Status {
 	s := Status{Applied: r.applied.Load(), Snapshot: r.snapshots.newest.Load(), Resets: r.resets.Load(), Reloads: r.reloads.Load(), Err: r.problem()}
 	if at := r.caughtUp.Load(); at > 0 {

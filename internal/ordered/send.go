@@ -91,7 +91,6 @@ func (r *Replica) Barrier(ctx context.Context) error {
 	return err
 }
 
-// say tells the others of this replica.
 func (r *Replica) say(h hello, limit time.Duration) error {
 	body, err := json.Marshal(h)
 	if err != nil {

@@ -180,7 +180,6 @@ func (r *Replica) keep(bytes int64) error {
 // snapshotEvery is how old the newest snapshot gets, if there are entries behind it.
 const snapshotEvery = time.Hour
 
-// write writes a snapshot into the folder.
 func (s *snapshots) write(ctx context.Context, number uint64, header []byte, write func(to io.Writer) error) (size int64, err error) {
 	return s.folder.write(number, func(to io.Writer) error {
 		if _, err := to.Write(header); err != nil {

@@ -78,7 +78,6 @@ func (c *copier) finish(o *output) error {
 	return o.finish(meta)
 }
 
-// copier is one call of Copy.
 type copier struct {
 	f      *File
 	limit  int64

@@ -152,7 +152,6 @@ func (s *sourcePage) weight() int64 {
 	return 64<<10 + int64(s.h.compressed) + 3*int64(s.h.uncompressed)
 }
 
-// take returns the page with its body.
 func (s *sourcePage) take(f *File) (*page, error) {
 	if s.p != nil {
 		return s.p, nil
@@ -435,7 +434,6 @@ func (k *chunkCopy) newPage(p *pipeline, f *filter, s *sourcePage, level *level,
 	return out, uncompressed, kept, err
 }
 
-// count counts a page that was written.
 func (k *chunkCopy) count(h *pageHead, uncompressed int) {
 	k.uncompressed += int64(uncompressed)
 	for i := range k.encodings {

@@ -284,7 +284,6 @@ func (f *File) Column(name string) int {
 	return -1
 }
 
-// Names returns the names of the columns.
 func (f *File) Names() []string {
 	names := make([]string, len(f.Leaves))
 	for i := range f.Leaves {

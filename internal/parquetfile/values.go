@@ -26,7 +26,6 @@ type values struct {
 // span is a place in values.data.
 type span struct{ from, to uint32 }
 
-// at returns value i.
 func (v *values) at(i int) []byte {
 	if v.dict != nil {
 		v, i = v.dict, int(v.index[i])

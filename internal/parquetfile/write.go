@@ -129,7 +129,6 @@ func (c *outColumn) level(level int) {
 	}
 }
 
-// Row ends a row.
 func (w *Writer) Row() error {
 	if w.rows++; w.rows%w.step == 0 {
 		for _, c := range w.columns {

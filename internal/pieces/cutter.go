@@ -17,7 +17,6 @@ import (
 // Unit is what is compared, and cut.
 type Unit string
 
-// The units.
 const (
 	Line      Unit = "line"
 	Sentence  Unit = "sentence"
@@ -25,7 +24,6 @@ const (
 	Substring Unit = "substring"
 )
 
-// Units are all of them.
 var Units = []Unit{Line, Sentence, Paragraph, Substring}
 
 // Least returns the least number of tokens of a piece that counts, if no other is asked for.

@@ -37,7 +37,6 @@ func NewLeaders(threshold measure.Threshold) *Leaders {
 	return &Leaders{threshold: threshold, counts: make([]uint32, 1<<countBits), holders: map[uint64][]holder{}}
 }
 
-// Count counts the words of a set.
 func (l *Leaders) Count(set []uint64) {
 	for _, word := range set {
 		l.counts[word>>(64-countBits)]++

@@ -47,7 +47,6 @@ const (
 // feature returns the feature of a run, in the lower bits.
 func feature(run uint64) uint64 { return run >> blockBits }
 
-// blockOf returns the block of a run.
 func blockOf(run uint64) uint64 { return run & (1<<blockBits - 1) }
 
 // Bytes returns about how much memory a text takes.

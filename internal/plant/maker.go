@@ -38,7 +38,6 @@ type Maker struct {
 // partner is a later member of the current document's family.
 type partner struct{ position, member int }
 
-// NewMaker returns a Maker of c.
 func (c *Corpus) NewMaker() *Maker {
 	s, err := shingle.New(shingle.Options{})
 	if err != nil {

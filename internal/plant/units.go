@@ -80,7 +80,6 @@ func wordEnd(text []byte, i int, first uint8) int {
 	return i
 }
 
-// appendUnits appends the units of text.
 func appendUnits(dst []unit, text []byte) []unit {
 	start, end := nextWord(text, 0)
 	for start < len(text) {

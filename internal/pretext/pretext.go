@@ -103,7 +103,6 @@ func threads(n int) int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// wants tells whether a source is converted.
 func (c *Converter) wants(s corpus.Source) bool {
 	if s.Format != corpus.Text || s.Compression != corpus.Plain || s.Stream || s.Remote() {
 		return false

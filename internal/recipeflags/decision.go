@@ -59,7 +59,6 @@ func (f *Decision) bucketCap() (int, error) {
 	return f.BucketCap, nil
 }
 
-// similarity returns the decision by similarity.
 func (f *Decision) similarity(flags *pflag.FlagSet) (s dedup.Similarity, err error) {
 	s.Threshold, s.Verify, s.Shared, s.ThirdTexts = f.Threshold, recipe.Verify(f.Verify), f.Shared, f.ThirdTexts
 	if s.Measure, err = measure.Parse(f.Measure); err != nil {

@@ -71,7 +71,6 @@ func Flag(name setting.Name) (flag string, ok bool) {
 	return "", false
 }
 
-// usage is an error of the settings.
 type usage struct{ err error }
 
 func (e *usage) Error() string        { return e.err.Error() }

@@ -17,7 +17,6 @@ type Signatures struct {
 	Measure     string
 }
 
-// Add adds the flags.
 func (s *Signatures) Add(flags *pflag.FlagSet) {
 	s.Text.Add(flags)
 	s.Sketch.Add(flags)

@@ -21,7 +21,6 @@ type Sketch struct {
 	Permutations string // file
 }
 
-// Add adds the flags.
 func (f *Sketch) Add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.Line, "scheme", minhash.Default().String(),
 		"signature: oph, kmins, weighted, bottomk, or simhash and fastsimhash, with k=, bits=, family=, hash=")

@@ -29,7 +29,6 @@ type Text struct {
 	WordsOf func(name string) ([]string, error)
 }
 
-// Add adds the flags.
 func (f *Text) Add(flags *pflag.FlagSet) {
 	flags.IntVar(&f.NGram, "ngram", 5, "tokens a shingle")
 	tokens := Words(&f.Tokens, text.Words, text.Alnum, text.UAX29, text.Space, text.Chars, text.Graphemes, text.ASCII)
@@ -45,7 +44,6 @@ func (f *Text) Add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.Repetitions, "repetitions", false, "count repeated tokens: a token's second occurrence is another token")
 }
 
-// Options returns the options of shingles.
 func (f *Text) Options() (shingle.Options, error) {
 	o := shingle.Options{
 		Text: text.Options{

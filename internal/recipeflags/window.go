@@ -19,7 +19,6 @@ type Window struct {
 	refresh bool
 }
 
-// Add adds the flags.
 func (f *Window) Add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.age, "window", "", "records are compared only if at most this far apart in time, such as 90m, 24h or 7d; older ones are forgotten")
 	flags.StringVar(&f.late, "late", "0s", "by how much a record may be older than the newest one and still be treated as if it had come in time")

@@ -116,7 +116,6 @@ func (p *Prefix) Upload(ctx context.Context, name string, r io.ReaderAt, size in
 	return p.problem(name, p.bucket.Upload(ctx, p.key(name), r, size))
 }
 
-// Download writes the object name to a writer.
 func (p *Prefix) Download(ctx context.Context, name string, to io.Writer) (err error) {
 	o, err := p.bucket.Stat(ctx, p.key(name))
 	if err != nil || o.Size == 0 {

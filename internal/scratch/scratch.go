@@ -18,7 +18,6 @@ import (
 	"github.com/alike-dev/alike/vfs"
 )
 
-// Options are the options of New.
 type Options struct {
 	FS      vfs.FS
 	Threads int
@@ -68,7 +67,6 @@ const WorkerBytes = 4 << 20
 // Outside returns the memory of the process without the data of any stage.
 func Outside(threads int) int64 { return ProgramBytes + int64(threads)*WorkerBytes }
 
-// New returns a Space.
 func New(o Options) *Space {
 	s := &Space{
 		FS: o.FS, Threads: o.Threads, Ceiling: o.Ceiling, Scheme: o.Scheme, parent: o.Parent, label: o.Label,

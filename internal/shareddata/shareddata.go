@@ -73,7 +73,6 @@ func Docs(t testing.TB, limit int, elem ...string) []Doc {
 	return docs
 }
 
-// Texts returns the texts of Docs.
 func Texts(t testing.TB, limit int, elem ...string) [][]byte {
 	t.Helper()
 	var texts [][]byte

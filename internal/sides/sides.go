@@ -52,7 +52,6 @@ func (p *Policy) References() uint32 {
 	return p.first
 }
 
-// Reference tells whether a document is a reference.
 func (p *Policy) Reference(doc uint32) bool { return doc < p.References() }
 
 // Left tells whether the class of a representative is on the left.
@@ -102,7 +101,6 @@ func (p *Policy) across(a, b uint32) bool { return p.Crosses(a, b) || p.Crosses(
 // A Range is the documents from From up to but not including To.
 type Range struct{ From, To uint64 }
 
-// Has tells whether a document is in the range.
 func (r Range) Has(doc uint32) bool { return uint64(doc) >= r.From && uint64(doc) < r.To }
 
 // After returns the part of a range behind a document.
@@ -162,7 +160,6 @@ func Pairs[N int | float64](left, right, both N) N { return left*right - both*(b
 // on both.
 type Features struct{ Left, Right int64 }
 
-// Add adds the features of a representative.
 func (f *Features) Add(policy *Policy, rep uint32, features int64) {
 	left, right := policy.Across(rep)
 	if left {

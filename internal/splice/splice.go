@@ -120,7 +120,6 @@ func value(raw, field []byte) (start, end int) {
 // space returns the length of the white space at the start.
 func space(s []byte) int { return len(s) - len(bytes.TrimLeft(s, " \t\r\n")) }
 
-// equal tells whether the content of a string is a name.
 func equal(content, name []byte) bool {
 	if bytes.IndexByte(content, '\\') < 0 {
 		return bytes.Equal(content, name)

@@ -15,7 +15,6 @@ var duplicateNames = []string{"cluster", "cluster_size", "duplicate_of", "simila
 // duplicateIn is one more beside references: the file of the document in duplicate_of.
 const duplicateIn = "duplicate_in"
 
-// Duplicates returns the fields of a Tag with a prefix.
 func Duplicates(prefix string, references bool) *Fields {
 	names := duplicateNames
 	if references {

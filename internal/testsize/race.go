@@ -2,5 +2,4 @@
 
 package testsize
 
-// Race reports whether the race detector is on.
 const Race = true

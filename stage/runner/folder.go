@@ -162,7 +162,6 @@ func (p place) stat(ctx context.Context, name string) (corpus.Object, error) {
 	return p.at.Stat(ctx, p.prefix+name)
 }
 
-// openRange opens a range of an object.
 func (p place) openRange(ctx context.Context, o corpus.Object, offset, length int64) (io.ReadCloser, error) {
 	if length == 0 {
 		return io.NopCloser(strings.NewReader("")), nil
@@ -174,7 +173,6 @@ func (p place) openRange(ctx context.Context, o corpus.Object, offset, length in
 	return r, nil
 }
 
-// read reads a range of an object.
 func (p place) read(ctx context.Context, o corpus.Object, offset, length int64) ([]byte, error) {
 	r, err := p.openRange(ctx, o, offset, length)
 	if err != nil {

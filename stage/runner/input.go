@@ -184,7 +184,6 @@ func (r *reader) read(ctx context.Context, o corpus.Options, wanted func(uint64)
 	})
 }
 
-// document makes a document of a record.
 func (r *reader) document(position uint64, lines int64, record *corpus.Record) *stage.Document {
 	r.d = stage.Document{Position: position, Name: record.ID, Text: record.Text, Made: record.ID == nil}
 	p := r.in.plan

@@ -180,7 +180,6 @@ func (c *collector) Block(h stage.Header, block []byte) error {
 	return scratch.Error(err)
 }
 
-// publish writes the object.
 func (c *collector) publish(to io.Writer, h *header, of table) error {
 	if err := c.to.Flush(); err != nil {
 		return scratch.Error(err)
@@ -243,7 +242,6 @@ func (s *straight) Block(_ stage.Header, block []byte) error {
 	return err
 }
 
-// end ends the object.
 func (s *straight) end() error {
 	end, err := s.h.appendEnd(nil, s.sum)
 	if err != nil {

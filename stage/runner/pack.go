@@ -64,7 +64,6 @@ type part struct {
 	o      Options
 }
 
-// pack packs the documents.
 func (p *part) pack(ctx context.Context, to stage.Output) error {
 	pack := stage.NewPacker(&p.plan.Plan, p.number, to)
 	add := func(d *stage.Document) error {
@@ -160,7 +159,6 @@ func (p *part) readColumns(ctx context.Context, visit func(*stage.Document) erro
 	}
 }
 
-// column is a column of a batch.
 type column struct {
 	ends    []byte // rows+1 offsets of 4 bytes
 	present []byte // a byte for each row: 1 if it has a value

@@ -17,7 +17,6 @@ import (
 // A Name names a compression; "" is none.
 type Name string
 
-// The compressions.
 const (
 	Plain Name = ""
 	Gzip  Name = "gzip"

@@ -8,7 +8,6 @@ import (
 // ByteOrderMark is U+FEFF in UTF-8.
 var ByteOrderMark = []byte("\xef\xbb\xbf")
 
-// End is the end of a line.
 var End = []byte{'\n'}
 
 // WithoutEnd cuts LF or CRLF, or a CR at the end of the file, off a line.

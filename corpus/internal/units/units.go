@@ -40,7 +40,6 @@ type Place struct {
 	combined uint32 // of bzip2Units
 }
 
-// file is the file of the units.
 type file struct {
 	at   io.ReaderAt
 	size int64
@@ -72,7 +71,6 @@ func (f *file) after(c codec.Name, at int64, damage error) error {
 	return codec.After(c, Whole(f.at, at, f.size-at), damage)
 }
 
-// decoder decodes the file from a place on.
 func (f *file) decoder(from Place, c codec.Name) (codec.Reader, error) {
 	at := from.Bit / 8
 	return codec.NewReader(Counted(Whole(f.at, at, f.size-at), f.read), c)

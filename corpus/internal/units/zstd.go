@@ -144,7 +144,6 @@ func Small(at io.ReaderAt, size int64, read *atomic.Int64) (r codec.Reader, ok b
 	return codec.Stored{Reader: io.MultiReader(bytes.NewReader(out), ended{after})}, true
 }
 
-// ended is the end of a stream.
 type ended struct{ err error }
 
 func (e ended) Read([]byte) (int, error) { return 0, e.err }

@@ -90,7 +90,6 @@ func agree(items []*Item) bool {
 	return true
 }
 
-// sum returns a hash of words.
 func sum(words []uint64) (h uint64) {
 	for _, w := range words {
 		h = (h ^ w) * 0x9e3779b97f4a7c15

@@ -46,7 +46,6 @@ type Result struct {
 	space        *scratch.Space
 }
 
-// Cluster is one of the clusters.
 type Cluster struct {
 	First uint32 // smallest document
 	Size  int    // members
@@ -82,7 +81,6 @@ func Find(ctx context.Context, o Options, classes, edges *extsort.Sorted) (*Resu
 	return c, nil
 }
 
-// finder is the state of Find.
 type finder struct {
 	Options
 	classes *extsort.Sorted

@@ -50,7 +50,6 @@ func (l *lists) block() (at uint32, block []uint32, err error) {
 	return uint32(len(l.blocks)-1) << blockBits, block, nil
 }
 
-// of returns the list at a place.
 func (l *lists) of(at uint32) []uint32 {
 	rest := l.blocks[at>>blockBits][at&(1<<blockBits-1):]
 	return rest[1 : 1+rest[0]]

@@ -27,7 +27,6 @@ func newCounts(features, most int64) *counts {
 	return &counts{words}
 }
 
-// place returns the word and the shift of a key's counter.
 func (c *counts) place(key uint64) (word uint64, shift uint64) {
 	word, _ = bits.Mul64(key, uint64(len(c.words)))
 	return word, key & 7 << 3
@@ -65,7 +64,6 @@ func (c *counts) addOne(key uint64) {
 	}
 }
 
-// of returns the count of a key.
 func (c *counts) of(key uint64) uint8 {
 	word, shift := c.place(key)
 	return uint8(atomic.LoadUint64(&c.words[word]) >> shift)

@@ -259,7 +259,6 @@ func parsePartIndex(w []uint64, end int64) (*partIndex, error) {
 // damaged says that the part is not what was written.
 func (p *part) damaged() error { return fmt.Errorf("%s: %w", p.Name, scratch.ErrDamaged) }
 
-// readProblems reads the problems of a block from its part.
 func (p *part) readProblems(b *Block) ([]byte, error) {
 	problems, _, err := p.readChecked(nil, b.problemsAt, b.problemsLen)
 	if err != nil {

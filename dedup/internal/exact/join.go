@@ -231,7 +231,6 @@ func (j *joiner) searchAll(ctx context.Context, c *chunk, from uint32) error {
 	return group.Wait()
 }
 
-// search joins a chunk with the documents of a block from one on.
 func (j *joiner) search(c *chunk, from uint32, b *doctable.Block, sets *reread.Sets, p *simjoin.Prober, to *extsort.Appender) error {
 	other := j.index.other()
 	for doc := max(b.FirstDoc, from); doc < b.FirstDoc+b.Docs; doc++ {

@@ -15,7 +15,6 @@ const (
 	rightSide
 )
 
-// has tells whether a class is on the side.
 func (s side) has(policy *sides.Policy, rep uint32) bool {
 	switch s {
 	case leftSide:

@@ -152,7 +152,6 @@ func (x *expander) eachOther(rep uint32, among sides.Range, visit func(doc uint3
 	return errors.Join(in.Err(), in.Close())
 }
 
-// crowd tells whether the class has crowds.
 func (x *expander) crowd() bool { return x.Cap > 0 && x.sides[0].size+x.sides[1].size > x.Cap }
 
 // hides tells whether pairs of members of the class are left out.

@@ -24,10 +24,8 @@ const NotSampled = 1 << 32
 // Key returns a pair as the key of an entry.
 func Key(a, b uint32) uint64 { return uint64(a)<<32 | uint64(b) }
 
-// Key returns the pair as the key of an entry.
 func (p Pair) Key() uint64 { return Key(p.A, p.B) }
 
-// PairOf returns the pair of a key.
 func PairOf(key uint64) Pair { return Pair{uint32(key >> 32), uint32(key)} }
 
 // Docs returns the documents of pairs, of n in all.

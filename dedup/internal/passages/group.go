@@ -16,7 +16,6 @@ type Groups struct {
 	wanted *extsort.Sorted // first document → key of a piece that goes elsewhere; until Place
 }
 
-// Close releases them.
 func (g *Groups) Close(s *scratch.Space) error { return s.ReleaseAll(g.Firsts, g.Places, g.wanted) }
 
 // group is a worker's state: the documents of one key.

@@ -21,7 +21,6 @@ type Distinct struct {
 
 const unitBytes = 8 + 4 + 4
 
-// Close releases them.
 func (u *Distinct) Close() error { return u.first.Close() }
 
 // Unite writes each different piece once, as a record {"id":"0","text":…} of JSON lines, where id is its number. Of

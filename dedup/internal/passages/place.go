@@ -115,7 +115,6 @@ func visit(ctx context.Context, j *Job, d *Documents, a *asked, f look, take fun
 	return err
 }
 
-// work looks at the documents of a block.
 func (w *looking) work(d *Documents, b *inorder.Block, a *asked, f look) error {
 	w.found = found{w.found.entries[:0], w.found.bytes[:0], w.found.ends[:0]}
 	rest := w.entries

@@ -71,10 +71,8 @@ func (d *Documents) block(at int, seq int64) (first, end uint32) {
 	return first, f.ends[seq]
 }
 
-// Close releases the names.
 func (d *Documents) Close() error { return errors.Join(d.names.Close(), d.ends.Close()) }
 
-// name returns the name of a document.
 func (d *Documents) name(doc uint32) ([]byte, error) {
 	var ends [16]byte
 	at := int64(doc)*8 - 8

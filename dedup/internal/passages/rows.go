@@ -113,7 +113,6 @@ func (r *textReader) seek(row int64) (found bool) {
 	return false
 }
 
-// has tells whether a row is a document.
 func (r *textReader) has(row int64) bool { return r.seek(row) }
 
 // text returns the text of a row, until the next call.

@@ -30,7 +30,6 @@ type Rows struct {
 	Counts
 }
 
-// Close releases them.
 func (r *Rows) Close(j *Job) error {
 	return errors.Join(r.rows.Close(), r.little.Close(), j.Space.ReleaseAll(r.asked))
 }

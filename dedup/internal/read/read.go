@@ -112,7 +112,6 @@ func (r *reader) read(ctx context.Context) (*doctable.Table, error) {
 	return r.table.Table()
 }
 
-// run is one worker.
 func (r *reader) run(ctx context.Context, worker int) error {
 	w := r.newWorker()
 	w.watch = startWatch(r.Meter)

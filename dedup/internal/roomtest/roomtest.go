@@ -15,7 +15,6 @@ type T interface {
 	Errorf(string, ...any)
 }
 
-// Sorted sorts entries in memory.
 func Sorted(t T, entries []extsort.Entry) *extsort.Sorted {
 	t.Helper()
 	sorter, err := extsort.New(extsort.Options{Threads: 1})
@@ -38,7 +37,6 @@ func Sorted(t T, entries []extsort.Entry) *extsort.Sorted {
 	return sorted
 }
 
-// Entries returns all entries in order.
 func Entries(t T, s *extsort.Sorted) (all []extsort.Entry) {
 	t.Helper()
 	err := s.Visit(func(e extsort.Entry) error {

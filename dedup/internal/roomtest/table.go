@@ -96,8 +96,6 @@ func Sets(rng *rand.Rand, n, most, vocabulary int) (docs []Doc) {
 	return docs
 }
 
-// Progress ignores all progress.
 type Progress struct{}
 
-// Advance does nothing.
 func (Progress) Advance(int64, int64) {}

@@ -92,7 +92,6 @@ func (r *related) fill(by *extsort.Sorted, nearest *extsort.Appender) error {
 	return err
 }
 
-// put notes a row.
 func (r *related) put(doc uint32, row []uint32) (err error) {
 	if len(row) < 2 {
 		return nil

@@ -118,7 +118,6 @@ func (o *Options) judged(
 	return o.Graph.Space.Ended(ctx, sorter, err)
 }
 
-// send sends pairs in units.
 func send(ctx context.Context, ordered *extsort.Sorted, units chan<- []graph.Pair) error {
 	var unit []graph.Pair
 	flush := func() error {
@@ -209,7 +208,6 @@ func (w *worker) contradicted(p graph.Pair) (goes bool, err error) {
 	return more > 0, nil
 }
 
-// texts returns those of a pair.
 func (w *worker) texts(p graph.Pair) (a, b *places.Text, err error) {
 	if a, err = w.text(p.A); err == nil {
 		b, err = w.text(p.B)

@@ -27,7 +27,6 @@ func outlinesFor(mean int) outlines {
 	return outlines{1 << width / 64, uint(64 - width)}
 }
 
-// of returns the outline of a set.
 func (o outlines) of(set []uint64) []uint64 {
 	outline := make([]uint64, o.words)
 	for _, v := range set {

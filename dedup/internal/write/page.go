@@ -39,7 +39,6 @@ func NewPage[T any](kind string, data *T, write func(io.Writer, *T) error) (*Pag
 	return p, nil
 }
 
-// store writes the data.
 func (p *Page) store(w io.Writer) error {
 	return json.NewEncoder(w).Encode(StoredPage{p.kind, pageVersion, p.data})
 }

@@ -242,7 +242,6 @@ func (k *keptWriter) cutsOut(file int) bool {
 	return false
 }
 
-// plan sends the jobs.
 func (k *keptWriter) plan(ctx context.Context, jobs chan<- func(buf *[]byte) error) error {
 	send := func(job func(buf *[]byte) error) error {
 		select {

@@ -26,7 +26,6 @@ func (r *rowDocs) find(row int64) (doc uint32, ok bool) {
 	return r.doc, r.doc < r.end && r.Err == nil && r.Line(r.doc)-1 == row
 }
 
-// of returns the document of a row that has one.
 func (r *rowDocs) of(row int64) (uint32, error) {
 	doc, ok := r.find(row)
 	if !ok {

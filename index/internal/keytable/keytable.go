@@ -113,7 +113,6 @@ func (t *Table) Reserve(keys int) {
 // the same time.
 func Shard(key uint64) int { return int(key >> (64 - shardBits)) }
 
-// Shards is the number of shards.
 const Shards = shards
 
 // printOf returns the print of a key. It is never 0, so that no entry looks empty.
@@ -122,7 +121,6 @@ func printOf(key uint64) uint64 { return uint64(uint32(key) | 1) }
 // home returns where the search for a print begins in a shard of n entries.
 func home(print uint64, n int) int { return int(print*uint64(n/perLine)>>32) * perLine }
 
-// holds tells whether a line has an entry of a print.
 func holds(line *[perLine]uint64, print uint64) bool {
 	below := uint64(0)
 	for i := range line {

@@ -74,7 +74,6 @@ func (l *Log) Entries() (first uint64, entries [][]byte) {
 	return l.first, append([][]byte{}, l.entries...)
 }
 
-// Put appends an entry.
 func (l *Log) Put(entry []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -25,7 +25,6 @@ type profile struct {
 	repeated [2]int            // values of the same letters and digits as an earlier one, and those that are written in another way
 }
 
-// profiles profiles the columns of a sample.
 func profiles(of *Sample) []profile {
 	list := make([]profile, len(of.Names))
 	cutter := record.NewCutter()

@@ -47,7 +47,6 @@ func NewComparer(ctx context.Context, in *Input) (*Comparer, error) {
 	return c, nil
 }
 
-// Within returns a comparer of records of one table.
 func (c *Comparer) Within(table *record.Table) *Comparer {
 	columns := slices.Clone(c.Columns)
 	for f := range columns {
@@ -96,7 +95,6 @@ func (c *Comparer) meet(p Pair, whole *Matcher, common []uint64) (similarity flo
 	return whole.scale.Similarity(sum, whole.Sizes[0][p.A], whole.Sizes[1][p.B]), rare
 }
 
-// None returns an empty comparison.
 func (c *Comparer) None() *Comparison {
 	r := &Comparison{Width: len(c.Columns) + 1, Left: c.Left.Rows(), Agreeing: make([]int, len(c.Columns))}
 	for f := range c.Columns {

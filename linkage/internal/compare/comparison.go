@@ -88,7 +88,6 @@ func Told(l Level) float64 {
 	return 0
 }
 
-// LevelOf returns the level of a similarity.
 func LevelOf(similarity float64) Level {
 	if similarity >= 0.9999 {
 		return Equal

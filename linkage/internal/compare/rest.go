@@ -64,7 +64,6 @@ func NewRestCounter(v *Rest, n *record.Numbering) *restCounter {
 	return c
 }
 
-// Add counts a row.
 func (c *restCounter) Add(look *record.Lookup, values [][]byte) {
 	c.tokens = c.tokens[:0]
 	any := false

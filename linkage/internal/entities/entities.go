@@ -75,7 +75,6 @@ type Cluster struct {
 	Joins    []Pair // pairs that connect the members: of each join the strongest one
 }
 
-// Pairs returns the number of pairs of members.
 func (c *Cluster) Pairs() int { return len(c.Members) * (len(c.Members) - 1) / 2 }
 
 // A Reason says why two records do not share a cluster although they are likely one thing.

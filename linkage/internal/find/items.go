@@ -101,7 +101,6 @@ func (v *Vocabulary) Unmeasured(kinds []record.Kind) *Vocabulary {
 // Len returns the number of records.
 func (x *items) Len() int { return x.Rows() }
 
-// Append appends the items of a record.
 func (x *items) Append(dst []uint32, i int) []uint32 {
 	for f, cell := range x.Cells(i) {
 		switch {

@@ -62,7 +62,6 @@ func (o *ownNumbers) renumber(items []uint32) {
 	}
 }
 
-// of returns records with renumbered items.
 func (o *ownNumbers) of(records candidates.Items) candidates.Items {
 	if s, ok := records.(candidates.Streamed); ok {
 		return &renumberedStream{renumbered{records, o}, s}

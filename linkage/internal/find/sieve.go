@@ -25,14 +25,12 @@ import (
 // Items are numbered in the order of the smaller table, which is always read first. So the choice among
 // equally rare items for keys does not depend on the rows that are held.
 
-// A RowSet is a set of rows.
 type RowSet []uint64
 
 func newRowSet(rows int) RowSet { return make(RowSet, rows/64+1) }
 
 func (s RowSet) add(row uint32) { s[row/64] |= 1 << (row % 64) }
 
-// Has tells whether a row is in the set.
 func (s RowSet) Has(row uint32) bool { return s[row/64]>>(row%64)&1 != 0 }
 
 // A Sieve finds the rows of the larger table that matter. The other table, and the sample of the larger one, were read.

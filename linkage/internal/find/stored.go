@@ -110,7 +110,6 @@ func (s *storedItems) close() (err error) {
 	return scratch.Error(errors.Join(err, s.space.Remove(s.name)))
 }
 
-// Len returns the number of rows.
 func (s *storedItems) Len() int { return s.rows }
 
 // Append is needed for candidates.Items. It is not called for streams.

@@ -27,7 +27,6 @@ func (t *Tables) All() []*record.Table {
 	return []*record.Table{t.Left, t.Right}
 }
 
-// Set sets the table of a side.
 func (t *Tables) Set(side int, table *record.Table) {
 	if side == 0 {
 		t.Left = table

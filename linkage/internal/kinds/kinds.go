@@ -161,7 +161,6 @@ func (p *Patterns) fit(ctx context.Context, k int, fewer *fitted) *fitted {
 	return best
 }
 
-// mixture returns what was fitted.
 func (f *fitted) mixture() *Mixture {
 	k := len(f.share)
 	parameters := float64(k-1) + float64(k*f.columns*2)

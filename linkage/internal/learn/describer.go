@@ -22,7 +22,6 @@ type Describer struct {
 	byWhole, byScore rivals
 }
 
-// Describe returns the Describer of the candidates of an Examiner.
 func Describe(e *judge.Examiner) *Describer {
 	d := &Describer{Comparison: e.Found, of: e, Rank: e.Judged, scores: make([]float64, len(e.Found.Pairs))}
 	for i := range d.scores {
@@ -33,7 +32,6 @@ func Describe(e *judge.Examiner) *Describer {
 	return d
 }
 
-// Features returns the number of features.
 func (d *Describer) Features() int { return common0 + featuresOfColumn*(d.Width-1) }
 
 // Put puts the features of candidate i into x, with the matcher of its goroutine.

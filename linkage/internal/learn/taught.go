@@ -56,7 +56,6 @@ func (t *Taught) Anchor(x []float64) {
 	t.fold = append(t.fold, anchored)
 }
 
-// Anchors returns the number of anchors.
 func (t *Taught) Anchors() int { return len(t.fold) - len(t.Candidates) }
 
 // Start returns the weights of the model without labels.

@@ -22,7 +22,6 @@ func (m *Model) Finite() bool {
 	return Finite(m.Evidence) && Finite(m.Share) && Finite([]float64{m.Prior})
 }
 
-// Finite reports whether all numbers are finite.
 func Finite(numbers []float64) bool {
 	return !slices.ContainsFunc(numbers, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
 }

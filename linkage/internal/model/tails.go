@@ -82,7 +82,6 @@ func (s *ScoreCounts) before() *before {
 	return b
 }
 
-// window is the number of bins of a window.
 const window = tailWidth * binsPerNat
 
 // count returns the number of candidates in the window that begins at a bin.
@@ -168,7 +167,6 @@ func (m *Model) Calibrate(s *ScoreCounts) (by Line, ok bool) {
 	return by, true
 }
 
-// scores counts the scores of all candidates.
 func (m *Model) scores(c *compare.Comparison) *ScoreCounts {
 	s := new(ScoreCounts)
 	for i := range c.Pairs {

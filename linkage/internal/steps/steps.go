@@ -25,7 +25,6 @@ func (k *Keeper) Names() func(prefix string) string {
 	return func(prefix string) string { return k.Space.Unique(prefix, "") }
 }
 
-// Note adds a note.
 func (k *Keeper) Note(kind string, v any) error {
 	if k.Log == nil {
 		return nil

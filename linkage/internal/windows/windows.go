@@ -40,7 +40,6 @@ const (
 // band is by how much the information of a key may exceed what is needed: that between widths of cells.
 var band = everyStep * math.Ln2
 
-// A Column is a column of the tables.
 type Column struct {
 	At     int // place among the cells of a record
 	Values *record.Column

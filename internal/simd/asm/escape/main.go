@@ -176,7 +176,6 @@ func store(x reg.VecVirtual, keep, ones, dst reg.Register) {
 	ADDQ(count, dst)
 }
 
-// fill sets each byte of v to c.
 func fill(c byte, v reg.VecVirtual) {
 	r := GP32()
 	MOVL(U32(uint32(c)), r)

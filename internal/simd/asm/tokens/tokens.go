@@ -155,7 +155,6 @@ func ExpandBytes(from Op, k reg.Register, to reg.Register) {
 
 var labels int
 
-// Unique returns a label that no other call returns.
 func Unique(label string) string {
 	labels++
 	return label + strconv.Itoa(labels)
