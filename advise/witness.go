@@ -4,6 +4,9 @@ import (
 	"context"
 	"iter"
 	"slices"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/places"
@@ -312,4 +315,36 @@ func withFeature(runs []run, feature uint64) (n int) {
 		n++
 	}
 	return n
+}
+
+// each calls what newWork makes for every number from 0 to n−1, on up to threads goroutines, each with a work
+// function of its own. It ends early with the error of ctx.
+func each(ctx context.Context, n, threads int, newWork func() func(i int)) error {
+	const grain = 16
+	var next atomic.Int64
+	g, ctx := errgroup.WithContext(ctx)
+	for range min(threads, n/grain+1) {
+		g.Go(func() error {
+			work := newWork()
+			for ctx.Err() == nil {
+				from := int(next.Add(grain)) - grain
+				if from >= n {
+					return nil
+				}
+				for i := from; i < min(from+grain, n); i++ {
+					work(i)
+				}
+			}
+			return ctx.Err()
+		})
+	}
+	return g.Wait()
+}
+
+func shingler(o shingle.Options) *shingle.Shingler {
+	s, err := shingle.New(o)
+	if err != nil {
+		panic("advise: options that are valid are not: " + err.Error())
+	}
+	return s
 }

@@ -1,13 +1,19 @@
 package candidates
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"sync/atomic"
 
-	"github.com/alike-dev/alike/internal/extsort"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/alike-dev/alike/internal/bands"
+	"github.com/alike-dev/alike/internal/bitset"
+	"github.com/alike-dev/alike/internal/bloom"
+	"github.com/alike-dev/alike/internal/extsort"
 )
 
 // Items are records as sets of items: their words and values. Its methods must be safe for
@@ -204,4 +210,163 @@ func (k *keyer) weigh(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// sideBit returns the bit that marks entries of the right table.
+func sideBit(side int) uint64 { return uint64(side) * bands.RightBit }
+
+// add adds the keys of one side that pass filter; nil passes all.
+func (k *keyer) add(ctx context.Context, keys *extsort.Sorter, side int, filter func(hashes []uint64, has []bool)) error {
+	return k.eachKey(ctx, side, func() (func(*keyBatch) error, func() error) {
+		out := keys.Appender()
+		return func(b *keyBatch) error {
+			has := b.room()
+			if filter != nil {
+				filter(b.hashes, has)
+			}
+			for i, hash := range b.hashes {
+				if filter != nil && !has[i] {
+					continue
+				}
+				if err := out.Add(hash, sideBit(side)|b.entries[i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		}, out.Flush
+	})
+}
+
+// note calls note with all keys of one side, in batches.
+func (k *keyer) note(ctx context.Context, side int, note func(hashes []uint64)) error {
+	return k.eachKey(ctx, side, func() (func(*keyBatch) error, func() error) {
+		return func(b *keyBatch) error { note(b.hashes); return nil }, noEnd
+	})
+}
+
+// usualKeys is the approximate number of keys of a record.
+const usualKeys = 32
+
+// addRepeated adds all keys that several records of the only table have, and a few others.
+func (k *keyer) addRepeated(ctx context.Context, keys *extsort.Sorter) error {
+	places := uint64(4*usualKeys) * uint64(k.left.Len())
+	if k.Memory > 0 {
+		places = min(places, 2*uint64(k.Memory)) // half of the memory: the keys have the other half
+	}
+	f := bitset.NewRepeats(max(places, 1))
+	if err := k.note(ctx, 0, f.AddAll); err != nil {
+		return err
+	}
+	return k.add(ctx, keys, 0, f.HasAll)
+}
+
+// addShared adds all keys that both tables have, and a few others: of the larger table the keys
+// that pass a Bloom filter of the smaller table's, and of the smaller table the keys that pass a
+// Bloom filter of those.
+func (k *keyer) addShared(ctx context.Context, keys *extsort.Sorter) error {
+	if k.Unfiltered {
+		return errors.Join(k.add(ctx, keys, 0, nil), k.add(ctx, keys, 1, nil))
+	}
+	small, large := 0, 1
+	if k.left.Len() > k.right.Len() {
+		small, large = 1, 0
+	}
+	room := usualKeys * k.side(small).Len()
+	ofSmall, ofLarge := bloom.New(room), bloom.New(room)
+	if err := k.note(ctx, small, ofSmall.AddAllShared); err != nil {
+		return err
+	}
+	if err := k.add(ctx, keys, large, func(hashes []uint64, has []bool) {
+		ofSmall.HasAll(hashes, has)
+		for i, hash := range hashes {
+			if has[i] {
+				ofLarge.AddShared(hash)
+			}
+		}
+	}); err != nil {
+		return err
+	}
+	return k.add(ctx, keys, small, ofLarge.HasAll)
+}
+
+// meet adds the pairs of all groups of records that share a key.
+func (k *keyer) meet(ctx context.Context, keys *extsort.Sorted, pairs *extsort.Sorter) error {
+	meetings := make([]*meeting, k.Threads)
+	for i := range meetings {
+		meetings[i] = &meeting{keyer: k, out: pairs.Appender()}
+	}
+	err := keys.Each(ctx, k.Threads, func(worker int, part []extsort.Entry, _ bool) error {
+		for start, end := 0, 0; start < len(part); start = end {
+			for end = start + 1; end < len(part) && part[end].Key == part[start].Key; end++ {
+			}
+			if end-start > 1 {
+				if err := meetings[worker].group(part[start:end]); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	for _, m := range meetings {
+		err = errors.Join(err, m.out.Flush())
+	}
+	return err
+}
+
+// meeting makes the pairs of groups on one goroutine.
+type meeting struct {
+	*keyer
+	out *extsort.Appender
+	cut []extsort.Entry
+}
+
+// pair adds a pair of entries, unless there are two tables and both entries are of one.
+func (m *meeting) pair(x, y uint64) error {
+	if m.right != nil {
+		if (x^y)&bands.RightBit == 0 {
+			return nil
+		}
+		if x&bands.RightBit != 0 {
+			x, y = y, x
+		}
+	}
+	return m.out.Add(x&recordMask<<pairShift|y&recordMask, x&^bands.RightBit>>recordBits)
+}
+
+// group adds the pairs of the records that share a key.
+func (m *meeting) group(part []extsort.Entry) error {
+	if len(part) <= groupMost {
+		for i, x := range part {
+			for _, y := range part[i+1:] {
+				if err := m.pair(x.Value, y.Value); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	m.cut = m.cut[:0]
+	for _, e := range part {
+		m.cut = append(m.cut, extsort.Entry{Key: m.rarestOf(e.Value), Value: e.Value})
+	}
+	slices.SortFunc(m.cut, func(x, y extsort.Entry) int {
+		return cmp.Or(cmp.Compare(x.Key, y.Key), cmp.Compare(x.Value&recordMask, y.Value&recordMask), cmp.Compare(x.Value, y.Value))
+	})
+	for i, x := range m.cut {
+		for j := i + 1; j < len(m.cut) && j <= i+window && m.cut[j].Key == x.Key; j++ {
+			if err := m.pair(x.Value, m.cut[j].Value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// rarestOf returns the rarest item of a record that other records have too.
+func (m *meeting) rarestOf(entry uint64) uint64 {
+	side := 0
+	if entry&bands.RightBit != 0 {
+		side = 1
+	}
+	return uint64(m.rarest[side][entry&recordMask])
 }

@@ -3,13 +3,12 @@ package dedup
 import (
 	"io"
 
-	"github.com/alike-dev/alike/vfs"
-
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/vfs"
 )
 
 // OnError says what happens to a record that cannot be read.
@@ -162,3 +161,18 @@ const exactMost = 8 << 20
 // expectLeast is the size of inputs, in bytes, from which on a sample of them is taken: smaller ones are read
 // sooner than judged.
 const expectLeast = 1 << 20
+
+// Progress receives the progress of a run. Its methods are called from several goroutines and must
+// be quick.
+type Progress interface {
+	// Stage begins a stage; total is the size of the files that it reads (0: unknown).
+	Stage(name string, total int64)
+	// Advance adds the work done since the last call: items, and bytes of the files in their stored
+	// form, compressed or not.
+	Advance(items, bytes int64)
+}
+
+type noProgress struct{}
+
+func (noProgress) Stage(string, int64)  {}
+func (noProgress) Advance(int64, int64) {}

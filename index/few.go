@@ -22,7 +22,7 @@ import (
 // processors for a million documents, and a query asks for 17 of 17 million keys. Each search reads blocks instead, in
 // 0.36 s, with filters 0.08 s, of which most is page faults of what is read:
 //
-//	of each document of each block that may have one of the keys (filter.go), on all processors:
+//	of each document of each block that may have one of the keys (block.go), on all processors:
 //	    of each key:  is its bit in a small set?  →  is it one of the keys?  →  (print, slot, digest)
 //	of the documents found:  which are copies of an earlier one, and have no other key in the table?
 //

@@ -20,7 +20,7 @@ const (
 	keyRecord = 'd' // d slot: a record
 	keyPiece  = 'l' // l slot number: a piece of the record, if it is a long one, see pieces.go; without a checksum
 	keyBlock  = 's' // s slot: the block that begins with the slot
-	keyFilter = 'b' // b slot: which keys documents from the slot on may have, see filter.go; not with KeysOnDisk
+	keyFilter = 'b' // b slot: which keys documents from the slot on may have, see block.go; not with KeysOnDisk
 	keyDead   = 'x' // x slot: the document is dead; Compact removes this key and marks the document in its block
 	keyID     = 'i' // i id: the slot of the document with the id, if Options.ByID
 	keyWindow = 'w' // w: the window, as first slot, next slot and clock

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/internal/bom"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/lsh"
@@ -328,3 +329,96 @@ func (s *Searcher) Sizes() (Sizes, error) {
 
 // UseSizes saves Neighbours from reading documents for their sizes.
 func (s *Searcher) UseSizes(known Sizes) { s.sizes = sizes{known: known} }
+
+// Between returns which of some documents are alike by the recipe, and how much: links are between places in slots.
+// Documents that have gone are in none. It reads each once: O(total length), and O(n²) comparisons.
+func (s *Searcher) Between(slots []uint64) (links []cluster.Link, err error) {
+	v, by := s.x.view.Load(), s.x.options.Recipe.NewComparer(false)
+	sets, words := make([][]uint64, len(slots)), make([][]uint32, len(slots))
+	for i, slot := range slots {
+		alive, err := v.facts(slot, &s.finder.held)
+		switch {
+		case err != nil:
+			return nil, err
+		case !alive:
+		case !s.x.judge.bySets:
+			words[i] = slices.Clone(s.finder.held.words)
+		default:
+			r, err := s.finder.read(v)(slot)
+			if err == nil {
+				sets[i] = slices.Clone(s.finder.setOf(r))
+			} else if !errors.Is(err, errGone) {
+				return nil, err
+			}
+		}
+	}
+	for b := range slots {
+		for a := range b {
+			similarity, alike := 0.0, false
+			switch {
+			case s.x.judge.bySets:
+				similarity, alike = by.Sets(sets[a], sets[b])
+			case words[a] != nil && words[b] != nil:
+				similarity, alike = by.Signatures(words[a], words[b])
+			}
+			if alike {
+				links = append(links, cluster.Link{Edge: cluster.Edge{A: uint32(a), B: uint32(b)}, Similarity: similarity})
+			}
+		}
+	}
+	return links, nil
+}
+
+// Sizes are the numbers of features of documents, by slot from From on; 0 of those that have gone.
+type Sizes struct {
+	From uint64
+	Of   []uint32
+}
+
+// sizes are those that a searcher knows.
+type sizes struct {
+	known  Sizes
+	ofSize map[uint32][]uint64 // by size, slots in ascending order, of the first listed ones of known
+	listed int
+}
+
+// of returns the size of the document of a slot, 0 if it had gone when it was asked for.
+func (s *sizes) of(slot uint64) uint64 {
+	if at := slot - s.known.From; at < uint64(len(s.known.Of)) {
+		return uint64(s.known.Of[at])
+	}
+	return 0
+}
+
+// slots returns the slots of each size, ascending. Some may have gone.
+func (s *sizes) slots() map[uint32][]uint64 {
+	if s.ofSize == nil {
+		s.ofSize = map[uint32][]uint64{}
+	}
+	for ; s.listed < len(s.known.Of); s.listed++ {
+		if size := s.known.Of[s.listed]; size > 0 {
+			s.ofSize[size] = append(s.ofSize[size], s.known.From+uint64(s.listed))
+		}
+	}
+	return s.ofSize
+}
+
+func (s *sizes) read(f *finder, v *view) error {
+	if s.known.Of == nil {
+		s.known.From = v.First
+	}
+	read := f.read(v)
+	for slot := s.known.From + uint64(len(s.known.Of)); slot < v.Next; slot++ {
+		size := 0
+		if v.has(slot) {
+			r, err := read(slot)
+			if err == nil {
+				size = len(f.setOf(r))
+			} else if !errors.Is(err, errGone) {
+				return err
+			}
+		}
+		s.known.Of = append(s.known.Of, uint32(size))
+	}
+	return nil
+}

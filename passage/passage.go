@@ -16,7 +16,11 @@
 // The texts alone determine the result, and it stays compatible.
 package passage
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/alike-dev/alike/text"
+)
 
 // Passage is a run of Len tokens that begins at token A of the first text and at token B of the
 // second.
@@ -254,4 +258,37 @@ func (t *tiling) fill(p, length int32) {
 	for q := p - 1; q >= max(0, p-length) && t.room[q] > p-q; q-- {
 		t.room[q] = p - q
 	}
+}
+
+// Span is a passage of two texts, with its places in bytes: from the first byte of its first
+// token to the end of its last one.
+type Span struct {
+	Tokens       int
+	StartA, EndA int
+	StartB, EndB int
+}
+
+// InTexts returns the passages that [Shared] finds in the tokens of two texts. The tokenizer
+// belongs to the caller's goroutine. Cost: that of tokenising and of Shared.
+func InTexts(t *text.Tokenizer, a, b []byte, minTokens int) []Span {
+	tokensA, tokensB := t.AppendTokens(nil, a), t.AppendTokens(nil, b)
+	shared := Shared(hashes(tokensA), hashes(tokensB), minTokens)
+	spans := make([]Span, len(shared))
+	for i, p := range shared {
+		last := p.Len - 1
+		spans[i] = Span{
+			Tokens: p.Len,
+			StartA: tokensA[p.A].Start, EndA: tokensA[p.A+last].End,
+			StartB: tokensB[p.B].Start, EndB: tokensB[p.B+last].End,
+		}
+	}
+	return spans
+}
+
+func hashes(tokens []text.Token) []uint64 {
+	h := make([]uint64, len(tokens))
+	for i, t := range tokens {
+		h[i] = t.Hash
+	}
+	return h
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"sync/atomic"
+	"time"
 )
 
 // A Server answers requests. It is made by New, is an http.Handler, and is ended by Close.
@@ -33,4 +34,40 @@ type Server struct {
 	failing atomic.Bool // readiness, once the server drains
 	ended   chan struct{}
 	stopRun context.CancelFunc
+}
+
+// dated is the time of answers, made anew once a second.
+type dated struct{ text atomic.Pointer[dateText] }
+
+type dateText struct {
+	second int64
+	text   string
+}
+
+func (d *dated) now() string {
+	now := time.Now()
+	t := d.text.Load()
+	if t == nil || t.second != now.Unix() {
+		t = &dateText{now.Unix(), now.UTC().Format(http.TimeFormat)}
+		d.text.Store(t)
+	}
+	return t.text
+}
+
+// A budget bounds how many requests of a kind are answered at once. It turns more away at once, before their bodies are
+// read, so that what is under way ends soon.
+type budget struct{ slots chan struct{} }
+
+func newBudget(most int) *budget { return &budget{make(chan struct{}, most)} }
+
+var errBusy = &Problem{Status: http.StatusTooManyRequests, Detail: "the server has as many requests as it can answer soon", retryAfter: 1}
+
+// take returns a function that ends the request, or errBusy.
+func (b *budget) take() (done func(), err error) {
+	select {
+	case b.slots <- struct{}{}:
+		return func() { <-b.slots }, nil
+	default:
+		return nil, errBusy
+	}
 }

@@ -11,16 +11,23 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
+	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/alike-dev/alike/bench/internal/bare"
 	"github.com/alike-dev/alike/index"
 )
 
@@ -167,4 +174,131 @@ func report(outcomes []outcome, unsent int, wall, processor time.Duration, memor
 		fmt.Printf("resident: %d to %d MiB, at the end %d\n", slices.Min(memory)>>20, slices.Max(memory)>>20, memory[len(memory)-1]>>20)
 	}
 	return nil
+}
+
+// listen is a server that does nothing: it reads a request up to the end of its body and sends an answer of fixed bytes.
+// What it takes is the floor of any server in Go on the machine.
+func listen() error { return bare.Listen(func([]byte) []byte { return fixedAnswer }) }
+
+var fixedAnswer = []byte("HTTP/1.1 200 OK\r\nAlike-Durability: memory\r\nCache-Control: no-store\r\nContent-Type: application/json\r\n" +
+	"Date: Thu, 26 Nov 2026 23:15:52 GMT\r\nX-Content-Type-Options: nosniff\r\nContent-Length: 25\r\n\r\n{\"id\":\"12345\",\"new\":true}")
+
+// processor returns the processor time that a process has taken so far; 0 without one.
+func processor(pid int) (time.Duration, error) {
+	if pid == 0 {
+		return 0, nil
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, err
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	words := strings.Fields(rest)
+	const user, system = 11, 12 // behind the name
+	ticks := 0
+	for _, at := range []int{user, system} {
+		n, err := strconv.Atoi(words[at])
+		if err != nil {
+			return 0, err
+		}
+		ticks += n
+	}
+	return time.Duration(ticks) * 10 * time.Millisecond, nil
+}
+
+// resident returns the memory of a process in bytes; 0 without one.
+func resident(pid int) (int64, error) {
+	if pid == 0 {
+		return 0, nil
+	}
+	statm, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	if err != nil {
+		return 0, err
+	}
+	pages, err := strconv.ParseInt(strings.Fields(string(statm))[1], 10, 64)
+	return pages * int64(os.Getpagesize()), err
+}
+
+// outcome is what one connection has seen.
+type outcome struct {
+	took          []time.Duration // of answers with what was asked for
+	turnedAway    int
+	others        int
+	lastTurnedFor time.Duration // the longest answer that turned away
+	err           error
+}
+
+// ask sends checks over one connection when they are due.
+func (o *outcome) ask(l *load, due <-chan check) error {
+	conn, err := net.Dial("tcp", l.at.Host)
+	if err != nil {
+		return err
+	}
+	defer func() { conn.Close() }()
+	in := bufio.NewReader(conn)
+	var request []byte
+	for c := range due {
+		body := l.lines[c.i%len(l.lines)]
+		if l.last > 0 {
+			_, rest, _ := bytes.Cut(body, []byte(","))
+			body = append([]byte(`{"id":"r`+strconv.Itoa(c.i)+`",`), rest...)
+		}
+		request = fmt.Appendf(request[:0], "POST %s HTTP/1.1\r\nHost: %s\r\n", l.at.RequestURI(), l.at.Host)
+		request = fmt.Appendf(request, "Content-Type: application/json\r\nContent-Length: %d\r\n\r\n", len(body))
+		status := 0
+		if _, err = conn.Write(append(request, body...)); err == nil {
+			status, err = answer(in)
+		}
+		took := time.Since(c.when)
+		switch {
+		case l.last == 0 && err != nil:
+			return err
+		case err != nil: // the server may end a connection
+			o.others++
+			conn.Close()
+			if conn, err = net.Dial("tcp", l.at.Host); err != nil {
+				return err
+			}
+			in = bufio.NewReader(conn)
+		case status == http.StatusOK:
+			o.took = append(o.took, took)
+		case l.last == 0:
+			return fmt.Errorf("a check was answered %d", status)
+		case status == http.StatusTooManyRequests:
+			o.turnedAway++
+			o.lastTurnedFor = max(o.lastTurnedFor, took)
+		default:
+			o.others++
+		}
+	}
+	return nil
+}
+
+// answer reads an answer, which must have a length, and returns its status.
+func answer(in *bufio.Reader) (status int, err error) {
+	first, err := in.ReadString('\n')
+	if err != nil {
+		return 0, err
+	}
+	if _, err := fmt.Sscanf(first, "HTTP/1.1 %d", &status); err != nil {
+		return 0, errors.New(strings.TrimSpace(first))
+	}
+	length := 0
+	for {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			return 0, err
+		}
+		name, value, more := strings.Cut(strings.TrimSpace(line), ": ")
+		if !more {
+			break
+		}
+		if strings.EqualFold(name, "Content-Length") {
+			if length, err = strconv.Atoi(value); err != nil {
+				return 0, err
+			}
+		}
+	}
+	_, err = io.CopyN(io.Discard, in, int64(length))
+	return status, err
 }

@@ -120,3 +120,10 @@ func (f *corpusFlags) settleMeasure(flags *pflag.FlagSet) error {
 func addKeep(flags *pflag.FlagSet, keep *string) {
 	flags.StringVar(keep, "keep", "first", "which document of a cluster stays: first, last, longest, shortest, max:FIELD or min:FIELD")
 }
+
+// storedFlags say whether inputs are fingerprints.
+type storedFlags struct{ given bool }
+
+func (f *storedFlags) add(flags *pflag.FlagSet) {
+	flags.BoolVar(&f.given, "fingerprints", false, "INPUT is the output of alike sketch, not texts (default: decided by its first record)")
+}

@@ -8,12 +8,20 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/alike-dev/alike"
+	"github.com/alike-dev/alike/internal/version"
+	"github.com/alike-dev/alike/shingle"
 )
 
 // startPagesAfter is when pages of the start are given back: after runs over a few documents have
@@ -158,4 +166,86 @@ func execute(ctx context.Context, root *cobra.Command) (cmd *cobra.Command, err 
 		err = cmp.Or(out.failed(), err)
 	}
 	return cmd, errors.Join(err, unknown)
+}
+
+const reportHelp = `Make the page of a finished run again.
+
+DIR is the output folder of alike dedup or alike decontaminate. Its report.html is made from its
+report.json alone: the documents need not be there any more. The bytes are those that the run
+wrote, unless this program is a newer one, which may show more.`
+
+func newReport() *cobra.Command {
+	return &cobra.Command{
+		Use:     "report DIR",
+		Short:   "Make the page of a finished run again",
+		Long:    reportHelp,
+		Example: "  alike report clean/",
+		Args:    exactly(1, "name the output folder of a run"),
+		RunE:    func(_ *cobra.Command, args []string) error { return alike.WriteReport(args[0]) },
+	}
+}
+
+func newVersion() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version and the default schemes",
+		Args:  exactly(0, "there is nothing to name"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if _, err := keepApart([]string{"-"}, nil); err != nil {
+				return err
+			}
+			printVersion(cmd)
+			return nil
+		},
+	}
+}
+
+func printVersion(cmd *cobra.Command) {
+	fmt.Fprintf(cmd.OutOrStdout(), "alike %s\n%s %s/%s\n%s\n%s\n", version.Text(),
+		runtime.Version(), runtime.GOOS, runtime.GOARCH,
+		shingle.Options{}.String(), alike.DefaultScheme())
+}
+
+// How far the heap may grow between collections: by a quarter of the memory that a collection has to
+// scan, but at least by a sixteenth of the heap and by collectorRoom. Large arrays without pointers,
+// which are most of the heap of a dedup run, are not scanned: a run over 2 million titles takes the same
+// time with 50 MB less than at 25 percent. A heap of a few MiB, however, would be collected every
+// millisecond: 34 times in a run of 0.14 s over 2000 files, which costs the second core a tenth of its
+// work.
+const (
+	collectorRoom  = 16 << 20
+	collectorShare = 16 // of the heap
+	collectorScan  = 4  // of the memory with pointers
+	// The first collection is at 4 MiB times percent over 100 (see package runtime).
+	firstPercent = collectorRoom / (4 << 20) * 100
+)
+
+// paceCollector sets how far the heap may grow, now and after each collection, unless the environment
+// sets it.
+func paceCollector() {
+	if os.Getenv("GOGC") != "" {
+		return
+	}
+	debug.SetGCPercent(firstPercent)
+	heap := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/heap:bytes"}}
+	percent := firstPercent
+	var arm func()
+	repace := func(struct{}) {
+		metrics.Read(heap)
+		if p := percentFor(heap[0].Value.Uint64(), heap[1].Value.Uint64()); p != percent {
+			percent = p
+			debug.SetGCPercent(p)
+		}
+		arm()
+	}
+	// Every collection removes an object without references, and runs its cleanup.
+	arm = func() { runtime.AddCleanup(new([1 << 6]byte), repace, struct{}{}) }
+	arm()
+}
+
+// percentFor returns the growth for live bytes of heap, of which scanned bytes are scanned.
+func percentFor(live, scanned uint64) int {
+	live = max(live, 1)
+	room := max(collectorRoom, live/collectorShare, scanned/collectorScan)
+	return int(min((room*100+live-1)/live, firstPercent))
 }

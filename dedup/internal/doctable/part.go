@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/fault"
@@ -305,4 +306,27 @@ type storedProblem struct {
 	line int64 // see appendProblem
 	id   string
 	err  error
+}
+
+// restored is an error with the text and the kind of an earlier one.
+type restored struct {
+	kind error
+	text setting.Text
+}
+
+func (r *restored) Error() string { return r.text.String() }
+
+// Explain returns the text with every setting named by name, see alike.Explain.
+func (r *restored) Explain(name func(field string) string) string { return r.text.Explain(name) }
+
+func (r *restored) Unwrap() error { return r.kind }
+
+// RestoredError returns an error of a kind with a text that setting.Mark has returned.
+func RestoredError(kind byte, text string) error {
+	return &restored{fault.NumberedKind(kind), setting.Unmark(text)}
+}
+
+// Changed says that an input has changed since it was read.
+func Changed(path string) error {
+	return fmt.Errorf("%s: %w: leave the input alone during a run and start it again", fault.Shown(path), corpus.ErrChanged)
 }

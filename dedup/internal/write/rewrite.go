@@ -4,12 +4,19 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
+	"slices"
+
+	"golang.org/x/sync/semaphore"
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/dedup/internal/feed"
 	"github.com/alike-dev/alike/dedup/internal/reread"
 	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/internal/fault"
+	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/internal/splice"
 	"github.com/alike-dev/alike/internal/tagging"
 	"github.com/alike-dev/alike/vfs"
 )
@@ -255,4 +262,136 @@ func unlessEmpty(first, end uint32, err error) error {
 		return corpus.ErrChanged
 	}
 	return err
+}
+
+// recordCutter cuts spans out of the records of one open file.
+type recordCutter struct {
+	k       *keptWriter
+	file    *corpus.File
+	splicer *splice.Splicer // nil: nothing was cut yet
+	spans   func(doc uint32) ([]splice.Span, error)
+	out     []byte
+}
+
+func (k *keptWriter) newRecordCutter(file *corpus.File) *recordCutter {
+	return &recordCutter{k: k, file: file}
+}
+
+// record returns a record without what is cut out of it, until the next call.
+func (r *recordCutter) record(doc uint32, raw []byte) ([]byte, error) {
+	if r.k.Cut == nil || !r.k.Cuts.Has(doc) {
+		return raw, nil
+	}
+	if r.splicer == nil {
+		r.splicer, r.spans = splice.NewSplicer(r.file, &r.k.Corpus), r.k.Cut()
+	}
+	spans, err := r.spans(doc)
+	r.out = r.splicer.Append(r.out[:0], raw, spans)
+	return r.out, err
+}
+
+// memory divides the memory of the last stage among the files that are decoded and compressed, or
+// copied row by row, at the same time. A file takes all its memory at once, before it is opened, so
+// no file waits while it holds memory that another one needs.
+type memory struct {
+	size int64 // in bytes; 0: no limit
+	left *semaphore.Weighted
+}
+
+// copyRowsBytes is the memory of one thread for pages of a Parquet file.
+const copyRowsBytes = 48 << 20
+
+func newMemory(size int64) *memory {
+	return &memory{size: size, left: semaphore.NewWeighted(size)}
+}
+
+// take waits for the memory of one file: most bytes, or all memory if that is less, which may even
+// be less than least. Then the file is written alone: it cannot be written with less. The caller
+// gives back what is granted.
+func (w *memory) take(ctx context.Context, least, most int64) (granted int64, err error) {
+	if w.size == 0 {
+		return most, nil
+	}
+	if err := w.left.Acquire(ctx, min(most, w.size)); err != nil {
+		return 0, err
+	}
+	return max(min(most, w.size), least), nil
+}
+
+// giveBack returns the memory of a file.
+func (w *memory) giveBack(granted int64) {
+	if w.size > 0 {
+		w.left.Release(min(granted, w.size))
+	}
+}
+
+// LostRows are the last rows of a file, which cannot be copied.
+type LostRows struct {
+	File int
+	Rows int64 // whole rows before them
+	Line int64 // line of the problem
+	Kind byte
+	Text string // by setting.Mark
+}
+
+// cannotCopy decides what happens to a Parquet file whose rows could not be copied, for a reason
+// that lies in the file.
+func (k *keptWriter) cannotCopy(ctx context.Context, file int, path string, reason *corpus.Problem) error {
+	if err := k.out.drop(ctx, KeptFolder+"/"+k.Table.Sources[file].Name, path); err != nil {
+		return err
+	}
+	most, err := k.rowBehind(file)
+	if err != nil || most == 0 {
+		return err // all problems of the file are known already
+	}
+	rows, damage, err := corpus.WholeRows(ctx, k.Table.Sources[file], k.Corpus)
+	if err != nil {
+		return err
+	}
+	if damage == nil || rows >= most { // leaving out other rows would not help
+		rows, damage = 0, reason
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.lost = append(k.lost, LostRows{File: file, Rows: rows, Line: damage.Line, Kind: fault.KindNumber(damage.Err), Text: setting.Mark(damage.Err)})
+	return nil
+}
+
+// rowBehind returns the row behind the last document of a file that is not skipped,
+// 0 if there is none.
+func (k *keptWriter) rowBehind(file int) (int64, error) {
+	t := k.Table
+	c := t.Cursor()
+	first, end := t.DocsOfFile(file)
+	for doc := end; doc > first; doc-- {
+		if !t.Skipped.Has(doc - 1) {
+			return c.Line(doc - 1), c.Err
+		}
+	}
+	return 0, nil
+}
+
+// isLost tells whether an error of copying rows is permanent and lies in the file: it is neither an
+// outage nor a change.
+func isLost(err error) bool {
+	return !errors.Is(err, corpus.ErrUnavailable) &&
+		(errors.Is(err, corpus.ErrCorrupt) || errors.Is(err, corpus.ErrTruncated) || errors.Is(err, corpus.ErrUnsupported))
+}
+
+// drop removes an output file that an earlier round may have written.
+func (o *Folder) drop(ctx context.Context, name, path string) error {
+	err := o.fs.Remove(path)
+	if errors.Is(err, os.ErrNotExist) {
+		err = nil
+	}
+	o.mu.Lock()
+	uploaded := slices.Contains(o.uploaded, name)
+	o.mu.Unlock()
+	if uploaded {
+		err = errors.Join(err, o.remote.Remove(ctx, name))
+	}
+	if err != nil {
+		return outputError(err)
+	}
+	return nil
 }

@@ -26,8 +26,12 @@
 package entities
 
 import (
+	"cmp"
 	"context"
 	"math"
+
+	"github.com/alike-dev/alike/cluster"
+	"github.com/alike-dev/alike/internal/sorting"
 )
 
 // Evidence of pairs, in nats.
@@ -157,3 +161,101 @@ func steps(evidence float64) int64 { return int64(math.Round(bounded(evidence) /
 
 // steps returns the probability of a pair by its own evidence, in steps.
 func (p Pair) steps() int64 { return int64(math.Round(probability(bounded(p.Evidence)) / unit)) }
+
+const (
+	// dependentFrom is how many pairs a cluster has, at least, that are right or wrong together: fifteen records and more.
+	// If it is two things, a large part of its pairs is wrong at once, whatever the evidence of each says.
+	dependentFrom = 100
+	// leastGroups is the number of independent groups below which nothing less sure is said: so few say nothing anyway.
+	leastGroups = 4
+	// deviations is the square of the normal deviate of 95 %.
+	deviations = 1.96 * 1.96
+)
+
+// Sure returns by which factor the share of right pairs may be smaller since large clusters are right or wrong as a
+// whole: Wilson's lower bound for as many trials as there are independent ones, in relation to that for all pairs. It
+// is 1 where no cluster is large. The number of independent trials is that of equal weights with the same variance.
+func (r *Result) Sure() float64 {
+	pairs, variance := 0.0, 0.0
+	for i := range r.Clusters {
+		n := float64(r.Clusters[i].Pairs())
+		pairs += n
+		if n < dependentFrom {
+			variance += n
+		} else {
+			variance += n * n
+		}
+	}
+	if pairs == 0 {
+		return 1
+	}
+	bound := func(n float64) float64 { return n / (n + deviations) }
+	return min(1, bound(max(leastGroups, pairs*pairs/variance))/bound(pairs))
+}
+
+// cut chooses how far the joins of all groups go, and sets the figures of the result.
+func (r *Result) cut(g *Graph, trees []tree, o *Options) {
+	var joins []join
+	for i := range trees {
+		joins = append(joins, trees[i].joins...)
+	}
+	sorting.Func(joins, func(x, y join) int {
+		return cmp.Or(cmp.Compare(y.evidence, x.evidence), cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b))
+	})
+	r.Matches = matches(g, joins)
+	n := 0 // of the joins that are made
+	for n < len(joins) && math.IsInf(joins[n].evidence, 1) {
+		n++
+	}
+	var right, pairs, best float64
+	for i := 0; i < len(joins); {
+		// Joins of equal evidence are made or left out together.
+		at := joins[i].evidence
+		if at < 0 && (o.Even || best < 0.5 && o.Cut == nil && o.Precision == 0) {
+			break // with an F1 below a half the data are too weak to accept what is improbable
+		}
+		for ; i < len(joins) && joins[i].evidence == at; i++ {
+			right += joins[i].pairs * probability(at)
+			pairs += joins[i].pairs
+		}
+		f1 := 2 * right / (pairs + r.Matches)
+		var take bool
+		switch {
+		case o.Cut != nil:
+			take = at >= *o.Cut
+		case o.Precision > 0:
+			take = right >= o.Precision*pairs
+		default:
+			take = f1 > best
+		}
+		if take {
+			n = max(n, i)
+		}
+		best = max(best, f1)
+	}
+	r.Cut = math.Inf(1)
+	for _, j := range joins[:n] {
+		r.Cut = j.evidence
+		r.Right += j.pairs * probability(j.evidence)
+		r.Pairs += j.pairs
+	}
+}
+
+// matches returns the expected number of pairs that are one thing: in clusters that are closed at even odds all
+// pairs count by the evidence of the joins, others by their own.
+func matches(g *Graph, joins []join) (n float64) {
+	sets := cluster.New(g.Records)
+	for _, j := range joins {
+		if j.evidence >= 0 {
+			sets.Union(j.a, j.b)
+			n += j.pairs * probability(j.evidence)
+		}
+	}
+	var others int64
+	for _, p := range g.Pairs {
+		if sets.Find(p.A) != sets.Find(p.B) {
+			others += p.steps()
+		}
+	}
+	return n + float64(others)*unit
+}

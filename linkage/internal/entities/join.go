@@ -7,6 +7,9 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/alike-dev/alike/cluster"
+	"github.com/alike-dev/alike/internal/hashing"
 )
 
 // A join is one step of a group: two clusters became one.
@@ -213,3 +216,202 @@ func (j *joiner) join(a, b uint32, evidence float64, best Pair) join {
 	}
 	return done
 }
+
+// An edge is what is known between two clusters.
+type edge struct {
+	ends      uint64 // see key
+	sum       int64  // evidence of the pairs that were compared, in steps
+	compared  uint32 // their number
+	best      uint32 // index of the strongest pair; none: there is none
+	different bool   // somebody has said so of two of their records
+}
+
+const none = ^uint32(0)
+
+// key names two roots, or two records, in either order.
+func key(a, b uint32) uint64 { return uint64(min(a, b))<<32 | uint64(max(a, b)) }
+
+// edges are a hash table with linear probing. Nothing is ever taken out: nobody asks for the edges of a cluster that
+// has become part of another one.
+type edges struct {
+	list  []edge
+	slots []uint32 // 1 + index in list; 0: free. At most half of them are used.
+}
+
+// newEdges returns an empty table with room for n edges.
+func newEdges(n int) *edges {
+	size := 4
+	for size < 2*n {
+		size *= 2
+	}
+	return &edges{make([]edge, 0, n), make([]uint32, size)}
+}
+
+// slot returns the place of an edge in slots, or the free one where it would be.
+func (t *edges) slot(ends uint64) uint64 {
+	mask := uint64(len(t.slots) - 1)
+	at := hashing.Mix(ends) & mask
+	for t.slots[at] != 0 && t.list[t.slots[at]-1].ends != ends {
+		at = (at + 1) & mask
+	}
+	return at
+}
+
+// get returns an edge; nil: nothing is known. It is valid until the next put.
+func (t *edges) get(a, b uint32) *edge {
+	if i := t.slots[t.slot(key(a, b))]; i != 0 {
+		return &t.list[i-1]
+	}
+	return nil
+}
+
+// put adds an edge that is not there yet.
+func (t *edges) put(e edge) {
+	t.list = append(t.list, e)
+	if 2*len(t.list) <= len(t.slots) {
+		t.slots[t.slot(e.ends)] = uint32(len(t.list))
+		return
+	}
+	t.slots = make([]uint32, 2*len(t.slots))
+	for i := range t.list {
+		t.slots[t.slot(t.list[i].ends)] = uint32(i + 1)
+	}
+}
+
+// An entry is two clusters by their first records within the group, and the evidence between them.
+type entry struct {
+	evidence float64
+	a, b     uint32
+}
+
+func (x entry) before(y entry) bool {
+	switch {
+	case x.evidence != y.evidence:
+		return x.evidence > y.evidence
+	case x.a != y.a:
+		return x.a < y.a
+	}
+	return x.b < y.b
+}
+
+// queue is a binary heap of entries, the largest evidence first. (container/heap would allocate every entry.)
+type queue []entry
+
+func (q queue) order() {
+	for i := len(q)/2 - 1; i >= 0; i-- {
+		q.sink(i)
+	}
+}
+
+func (q *queue) push(x entry) {
+	*q = append(*q, x)
+	h := *q
+	for i := len(h) - 1; i > 0; {
+		up := (i - 1) / 2
+		if !h[i].before(h[up]) {
+			return
+		}
+		h[i], h[up] = h[up], h[i]
+		i = up
+	}
+}
+
+func (q *queue) pop() entry {
+	h := *q
+	top := h[0]
+	h[0] = h[len(h)-1]
+	*q = h[:len(h)-1]
+	q.sink(0)
+	return top
+}
+
+func (q queue) sink(i int) {
+	for {
+		next := 2*i + 1
+		if next >= len(q) {
+			return
+		}
+		if next+1 < len(q) && q[next+1].before(q[next]) {
+			next++
+		}
+		if !q[next].before(q[i]) {
+			return
+		}
+		q[i], q[next] = q[next], q[i]
+		i = next
+	}
+}
+
+// A group is records that may share clusters, and the pairs among them. Between records of different groups there is
+// no pair above Least, so no mean is.
+type group struct {
+	records         []uint32 // ascending
+	pairs           []uint32 // indices into Graph.Pairs
+	same, different [][2]uint32
+}
+
+// groups are all groups, and the number of each record within its group.
+type groups struct {
+	list  []group
+	place []uint32
+}
+
+// split divides the records into groups; those that are alone are in none. O(records + pairs).
+func split(g *Graph) *groups {
+	sets := cluster.New(g.Records)
+	for _, p := range g.Pairs {
+		if p.Evidence > Least {
+			sets.Union(p.A, p.B)
+		}
+	}
+	for _, p := range g.Same {
+		sets.Union(p[0], p[1])
+	}
+	of := sets.AppendLabels(nil) // the first record of the group
+	size := make([]uint32, g.Records)
+	for _, first := range of {
+		size[first]++
+	}
+	all := &groups{place: make([]uint32, g.Records)}
+	number := make([]int32, g.Records) // 1 + that of the group of a first record
+	for i, first := range of {
+		if size[first] < 2 {
+			continue
+		}
+		if number[first] == 0 {
+			all.list = append(all.list, group{records: make([]uint32, 0, size[first])})
+			number[first] = int32(len(all.list))
+		}
+		group := &all.list[number[first]-1]
+		all.place[i] = uint32(len(group.records))
+		group.records = append(group.records, uint32(i))
+	}
+	within := func(a, b uint32) *group { // nil: none has both
+		if of[a] != of[b] || number[of[a]] == 0 {
+			return nil
+		}
+		return &all.list[number[of[a]]-1]
+	}
+	for i, p := range g.Pairs {
+		if group := within(p.A, p.B); group != nil {
+			group.pairs = append(group.pairs, uint32(i))
+		}
+	}
+	for _, p := range g.Same {
+		group := within(p[0], p[1])
+		group.same = append(group.same, ordered(p))
+	}
+	for _, p := range g.Different {
+		if group := within(p[0], p[1]); group != nil {
+			group.different = append(group.different, ordered(p))
+		}
+	}
+	for i := range all.list {
+		slices.SortFunc(all.list[i].same, comparePairs)
+	}
+	return all
+}
+
+func ordered(p [2]uint32) [2]uint32 { return [2]uint32{min(p[0], p[1]), max(p[0], p[1])} }
+
+func comparePairs(x, y [2]uint32) int { return slices.Compare(x[:], y[:]) }

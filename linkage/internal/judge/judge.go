@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/alike-dev/alike/candidates"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/linkage/internal/closeness"
 	"github.com/alike-dev/alike/linkage/internal/columns"
 	"github.com/alike-dev/alike/linkage/internal/compare"
@@ -241,4 +243,93 @@ func degrees(c *compare.Comparison, probability []float64) []float64 {
 // the rule.
 func SeveralOf(ctx context.Context, e *Examiner, may model.Once) (once model.Once, sure bool) {
 	return model.Several(ctx, e.Sample, e.shares, may, e.Sampled)
+}
+
+// HoldAll sets the memory that the tables and the data about their values take from now on. It returns an error if there is
+// not enough.
+func HoldAll(t *find.Finder) error {
+	rows := t.Records[0] + t.Records[1]
+	b := t.Numbering.Bytes() + t.Sieved.Bytes() + perFound*int64(min(model.MostSampled, 2*find.FirstK*rows)) // candidates to learn from
+	for _, table := range t.All() {
+		b += table.Bytes() + 8*int64(table.Rows()) // the sizes of records
+	}
+	items := t.Numbering.Tokens() // and values
+	for f := range t.Left.Columns {
+		values, tokens := t.Numbering.Column(f).Sizes()
+		b += 9*int64(values) + 2*int64(tokens) // rarity and words; weights
+		if t.Numbering.Column(f).Points() != nil {
+			b += 8 * int64(values) // coordinates
+		}
+		items += values
+	}
+	b += 8 * int64(t.Numbering.Tokens()) // weights, and frequencies while weights are made of them
+	ofKeys := int64(items) * int64(2+4*len(t.All()))
+	if b += ofKeys; t.Right == nil {
+		t.Memory.Keys = ofKeys
+	}
+	return t.Memory.Hold(b, "the tables take")
+}
+
+// perFound is the memory of a candidate, without its levels: its records and similarity, and the results of judging
+// and deciding.
+const perFound = 64
+
+func bytesOf(found *compare.Comparison) int64 {
+	return int64(cap(found.Levels)) + perFound*int64(len(found.Pairs))
+}
+
+// mayHold returns an error if there is no memory for the candidates found so far, while candidates are read from a sorter, which
+// uses up to a quarter of the memory for sorting. Data about keys are no longer needed then.
+func (e *Examiner) mayHold() error {
+	m := e.finder.Memory
+	return m.Check(m.Held-m.Keys+m.Sorting()/4+bytesOf(e.Found), "the tables and their likely matches take")
+}
+
+// takeFitted takes the result of a fit, and says if it is not what was fitted.
+func (e *Examiner) takeFitted(f *model.Fitted) {
+	e.Model, e.Sampled, e.calibrated, e.ByKinds = f.Model, f.Probability, f.Calibrated, f.ByKinds
+	e.Kinds, e.Decoys, e.Apart = f.Kinds, f.Decoys, f.Apart
+	if e.Dispute = f.Dispute; f.ByKinds && len(e.Same) == 0 {
+		e.Tell("what these records have most in common is not what makes them one thing, as with people of one household: " +
+			"matches agree in nearly everything that tells things apart")
+	}
+	if e.differing = f.Differing; f.Differing != nil {
+		e.Tell(fmt.Sprintf("records that have most in common differ in %s: where these belong to the thing itself, and not to what "+
+			"happened to it, such records are not one thing; else name the columns in which one thing agrees: %s",
+			fault.List(namesOf(e.Names, f.Differing)), fault.List(namesOf(e.Names, agreeing(f, len(e.Names))))))
+	}
+	if f.Replaced {
+		e.shares = slices.Repeat([]float64{1}, len(e.shares))
+		e.Tell(fmt.Sprintf("no model of these tables has finite numbers: records count as matches that are as similar as those with a similarity of %v or more", model.Duplicate))
+	}
+}
+
+// namesOf returns the names of columns, of all names.
+func namesOf(all []string, columns []int) (names []string) {
+	for _, column := range columns {
+		names = append(names, all[column])
+	}
+	return names
+}
+
+// agreeing returns the columns in which matches agree, of n: those of the kinds that are taken, or else all but those in which
+// they differ.
+func agreeing(f *model.Fitted, n int) (columns []int) {
+	taken := 0
+	agree := make([]int, n)
+	for _, k := range f.Kinds {
+		if !k.Taken {
+			continue
+		}
+		taken++
+		for _, column := range k.Agree {
+			agree[column]++
+		}
+	}
+	for column := range n {
+		if agree[column] == taken && !slices.Contains(f.Differing, column) {
+			columns = append(columns, column)
+		}
+	}
+	return columns
 }

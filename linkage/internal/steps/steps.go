@@ -2,10 +2,16 @@
 package steps
 
 import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
 	"math"
 
+	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/resume"
 	"github.com/alike-dev/alike/internal/scratch"
+	"github.com/alike-dev/alike/linkage/internal/compare"
 	"github.com/alike-dev/alike/linkage/internal/model"
 )
 
@@ -57,4 +63,72 @@ func (k *Keeper) Scores(kind string, find func() (model.Bests, error)) (model.Be
 		noted = append(noted, math.Float64bits(z))
 	}
 	return b, k.Note(kind, noted)
+}
+
+// Compared names a file with compared candidates.
+type Compared struct {
+	Name  string
+	Count int
+	Sum   uint32 // CRC-32C of the file
+}
+
+// For each candidate the file has, little endian: 4 bytes for either record, 4 for the similarity of the
+// records as a float, 8 for the probability as a float, 1 for each level.
+const comparedBytes = 20
+
+// Write writes the candidates from index from on. probability has the probability of each, or is nil.
+func (k *Keeper) Write(prefix string, c *compare.Comparison, from int, probability []float64) (f Compared, err error) {
+	var b []byte
+	for i := from; i < len(c.Pairs); i++ {
+		p := 0.0
+		if probability != nil {
+			p = probability[i]
+		}
+		b = binary.LittleEndian.AppendUint32(b, c.Pairs[i].A)
+		b = binary.LittleEndian.AppendUint32(b, c.Pairs[i].B)
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(c.Wholes[i]))
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(p))
+		b = append(b, c.Of(i)...)
+	}
+	f = Compared{k.Space.Unique(prefix, ".part"), len(c.Pairs) - from, durable.Checksum(0, b)}
+	file, err := k.Space.Create(f.Name)
+	if err != nil {
+		return f, err
+	}
+	_, err = file.Write(b)
+	if err == nil {
+		err = file.Sync()
+	}
+	return f, scratch.Error(errors.Join(err, file.Close()))
+}
+
+// Read appends the candidates of a file to c, and their probabilities to the given ones, which it returns.
+func (k *Keeper) Read(f Compared, c *compare.Comparison, probability []float64) ([]float64, error) {
+	file, err := k.Space.Open(f.Name)
+	if err != nil {
+		return nil, scratch.Error(err)
+	}
+	one := comparedBytes + c.Width
+	b := make([]byte, f.Count*one+1)
+	n, err := file.ReadAt(b, 0)
+	if err = errors.Join(ignoreEOF(err), file.Close()); err != nil {
+		return nil, scratch.Error(err)
+	}
+	if b = b[:n]; n != f.Count*one || durable.Checksum(0, b) != f.Sum {
+		return nil, scratch.ErrDamaged
+	}
+	for ; len(b) > 0; b = b[one:] {
+		c.Pairs = append(c.Pairs, compare.Pair{A: binary.LittleEndian.Uint32(b), B: binary.LittleEndian.Uint32(b[4:])})
+		c.Wholes = append(c.Wholes, math.Float32frombits(binary.LittleEndian.Uint32(b[8:])))
+		probability = append(probability, math.Float64frombits(binary.LittleEndian.Uint64(b[12:])))
+		c.Levels = append(c.Levels, bytes.Clone(b[comparedBytes:one])...)
+	}
+	return probability, nil
+}
+
+func ignoreEOF(err error) error {
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
 }
