@@ -141,7 +141,13 @@ func (b *Batch) Remember(hashes ...uint64) {
 const mostPast = 1 << 16
 
 // Grow makes room for so many bytes of documents: see EntryBytes.
-func (b *Batch) Grow(bytes int) { b.bytes = slices.Grow(b.bytes, bytes) }
+func (b *Batch) Grow(bytes int) {
+	if b.bytes == nil {
+		b.bytes = make([]byte, 0, bytes) // slices.Grow would clear it, even if the system has
+		return
+	}
+	b.bytes = slices.Grow(b.bytes, bytes)
+}
 
 // grow is Grow for one document more. Where the index has taken the memory over, there is as much again at once.
 func (b *Batch) grow(bytes int) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/alike-dev/alike/index"
@@ -32,7 +33,7 @@ const confirmLimit = 10 * time.Second
 
 func (l *logged) check(b *index.Batch, filters [][]byte) (decision, error) {
 	d, most := decision{wanted: l.verdicts}, ordered.MostOp(l.m.log)
-	op := l.op(opCheck)
+	op := l.op(opCheck, b.Size())
 	head := len(op)
 	for i := range b.Len() {
 		at := len(op)
@@ -40,10 +41,11 @@ func (l *logged) check(b *index.Batch, filters [][]byte) (decision, error) {
 		if head+len(op)-at > most {
 			d.large, op = append(d.large, i), op[:at]
 		} else if len(op) > most {
-			if err := l.begin(&d, op[:at]); err != nil {
+			begun := op[:at]
+			op = append(slices.Clone(op[:head]), op[at:]...)
+			if err := l.begin(&d, begun); err != nil {
 				return d, err
 			}
-			op = append(op[:head], op[at:]...)
 		}
 	}
 	if len(op) == head {
@@ -69,13 +71,13 @@ func (l *logged) verdicts(of ordered.Pending) ([]index.Verdict, error) {
 }
 
 func (l *logged) put(b *index.Batch, id string, digest []byte) (replaced bool, err error) {
-	op := appendSized(appendSized(l.op(opPut), id), digest)
+	op := appendSized(appendSized(l.op(opPut, b.Size()), id), digest)
 	out, err := l.m.propose(appendDocument(op, b, 0, nil))
 	return out.replaced, err
 }
 
 func (l *logged) remove(id string) (n int, err error) {
-	out, err := l.m.propose(append(l.op(opDelete), id...))
+	out, err := l.m.propose(append(l.op(opDelete, len(id)), id...))
 	return out.removed, err
 }
 
@@ -106,9 +108,10 @@ func (l *logged) succeeded(use func(by *collection) error) error {
 	return use(by)
 }
 
-// op begins an operation on the documents of the collection: kind, epoch uvarint, name: size uvarint, bytes.
-func (l *logged) op(kind byte) []byte {
-	op := binary.AppendUvarint([]byte{kind}, l.epoch)
+// op begins an operation on the documents of the collection: kind, epoch uvarint, name: size uvarint, bytes. It has room for
+// documents of some bytes.
+func (l *logged) op(kind byte, bytes int) []byte {
+	op := binary.AppendUvarint(append(make([]byte, 0, bytes+bytes/8+256), kind), l.epoch)
 	return appendSized(op, l.name)
 }
 

@@ -270,12 +270,14 @@ func (l *Log) Open(ctx context.Context, first uint64) error {
 
 // Send implements ordered.Log. Nobody asks for an acknowledgement, so that the servers have less to do.
 func (l *Log) Send(entry []byte) error {
-	return l.sendError(l.conn.Publish(l.subject(), pack(entry)))
+	room := rooms.Get().(*[]byte)
+	defer rooms.Put(room)
+	return l.sendError(l.conn.Publish(l.subject(), pack(entry, room)))
 }
 
 // Append implements ordered.Log.
 func (l *Log) Append(ctx context.Context, entry []byte) error {
-	return l.send(ctx, l.subject(), pack(entry), nil)
+	return l.send(ctx, l.subject(), pack(entry, new([]byte)), nil)
 }
 
 var errNotConnected = errors.New("log: not connected to its servers")

@@ -2,6 +2,8 @@ package natslog
 
 import (
 	"errors"
+	"slices"
+	"sync"
 
 	"github.com/klauspost/compress/s2"
 )
@@ -19,17 +21,23 @@ const (
 
 var errPacked = errors.New("log: an entry that is damaged")
 
-func pack(entry []byte) []byte {
+// pack returns what is sent of an entry, in room if it has other bytes.
+func pack(entry []byte, room *[]byte) []byte {
 	if len(entry) < leastPacked {
 		return entry
 	}
-	message := make([]byte, 1+s2.MaxEncodedLen(len(entry)))
+	most := 1 + s2.MaxEncodedLen(len(entry))
+	*room = slices.Grow((*room)[:0], most)
+	message := (*room)[:most]
 	message[0] = packedEntry
 	if n := len(s2.Encode(message[1:], entry)); n < len(entry)*7/8 {
 		return message[:1+n]
 	}
 	return entry
 }
+
+// rooms are for packed entries, which the client of NATS copies.
+var rooms = sync.Pool{New: func() any { return new([]byte) }}
 
 // unpack returns the entry of a message, in room if that is large enough.
 func unpack(message, room []byte) ([]byte, error) {

@@ -12,9 +12,10 @@ func TestPackedEntriesComeBack(t *testing.T) {
 	for i := range random {
 		random[i] = byte(rand.Uint32())
 	}
+	var packed []byte
 	room := make([]byte, 0, 8192) // less than the largest takes
 	for _, entry := range [][]byte{{1}, []byte("\x01" + strings.Repeat("text ", 20)), []byte("\x01" + strings.Repeat("some text ", 1000)), append([]byte{1}, random...)} {
-		message := pack(entry)
+		message := pack(entry, &packed)
 		got, err := unpack(message, room)
 		if err != nil || !bytes.Equal(got, entry) {
 			t.Errorf("%d bytes come back as %d (%v)", len(entry), len(got), err)
@@ -26,7 +27,7 @@ func TestPackedEntriesComeBack(t *testing.T) {
 }
 
 func TestDamagedMessagesAreErrors(t *testing.T) {
-	whole := pack([]byte("\x01" + strings.Repeat("some text ", 1000)))
+	whole := pack([]byte("\x01"+strings.Repeat("some text ", 1000)), new([]byte))
 	for end := 1; end < len(whole); end++ {
 		if _, err := unpack(whole[:end], nil); err == nil {
 			t.Errorf("the first %d of %d bytes are taken", end, len(whole))

@@ -73,8 +73,8 @@ func parseEntry(b []byte, ops [][]byte) (h head, _ [][]byte, err error) {
 }
 
 // mostOpOverhead is what an operation takes beside its bytes.
-const mostOpOverhead = binary.MaxVarintLen64
+const mostOpOverhead = binary.MaxVarintLen64 + 1
 
-func appendOp(dst, op []byte) []byte {
-	return append(binary.AppendUvarint(dst, uint64(len(op))), op...)
+func appendOp(dst []byte, kind byte, op []byte) []byte {
+	return append(append(binary.AppendUvarint(dst, uint64(1+len(op))), kind), op...)
 }

@@ -26,7 +26,8 @@ type Config struct {
 	Report  *slog.Logger
 	// Rules returns operations to propose when all replicas know a version; nil: there are never any.
 	Rules func(knows int) [][]byte
-	// SnapshotBytes is how many bytes of entries there are at least between two snapshots; 0: 64 MiB.
+	// SnapshotBytes is how many bytes of entries there are at least between two snapshots; 0: 256 MiB, which documents of 2 KB
+	// are applied of in one to two seconds.
 	SnapshotBytes int64
 }
 
@@ -89,7 +90,7 @@ var ErrLoading = errors.New("the replica is loading its state")
 // Start begins to follow the log.
 func Start(c Config) (*Replica, error) {
 	if c.SnapshotBytes == 0 {
-		c.SnapshotBytes = 64 << 20
+		c.SnapshotBytes = 256 << 20
 	}
 	r := &Replica{c: c, state: newState(), saved: time.Now()}
 	r.knows.Store(1)

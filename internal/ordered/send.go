@@ -15,7 +15,8 @@ import (
 
 // proposal is an operation on its way.
 type proposal struct {
-	op   []byte // with its kind
+	kind byte
+	op   []byte
 	done chan result
 }
 
@@ -38,11 +39,11 @@ var ErrUnconfirmed = errors.New("the log has not confirmed the operation")
 // A Pending is an operation that was proposed.
 type Pending struct{ p *proposal }
 
-// Begin proposes an operation behind all that this goroutine has proposed before.
+// Begin proposes an operation behind all that this goroutine has proposed before. It stays the replica's.
 func (r *Replica) Begin(op []byte) (Pending, error) { return r.begin(opMachine, op) }
 
 // MostOp is how many bytes an operation may have.
-func MostOp(log Log) int { return log.MostBytes() - 1 - mostOpOverhead - headSize }
+func MostOp(log Log) int { return log.MostBytes() - mostOpOverhead - headSize }
 
 func (r *Replica) begin(kind byte, op []byte) (Pending, error) {
 	if err := r.problem(); err != nil {
@@ -51,7 +52,7 @@ func (r *Replica) begin(kind byte, op []byte) (Pending, error) {
 	if len(op) > MostOp(r.c.Log) {
 		return Pending{}, fmt.Errorf("%w: %d bytes", ErrTooLarge, r.c.Log.MostBytes())
 	}
-	p := &proposal{append(append(make([]byte, 0, len(op)+1), kind), op...), make(chan result, 1)}
+	p := &proposal{kind, op, make(chan result, 1)}
 	select {
 	case r.out.queue <- p:
 		r.out.queued(p)
@@ -208,7 +209,7 @@ func (o *outbox) fill(f *flight, p *proposal) (over *proposal) {
 		if len(f.ops) > 0 && len(f.entry)+len(p.op)+mostOpOverhead > most {
 			return p
 		}
-		f.entry = appendOp(f.entry, p.op)
+		f.entry = appendOp(f.entry, p.kind, p.op)
 		f.ops = append(f.ops, p)
 		o.waiting.Add(-int64(len(p.op)))
 		select {
