@@ -108,17 +108,17 @@ func (c *Cutter) findRuns(doc []byte, pieces []Piece, gone Gone) (cuts []Cut, ro
 	return cuts, rows
 }
 
-// appendRows covers the tokens from first to end by the streaks of a run: leftmost, then the one that reaches farthest. What
-// stands between the tokens of two rows is in the first one, so that rows list all that is cut.
+// appendRows covers the tokens from first to end by the streaks of a run, which begin in ascending order: leftmost, then the
+// one that reaches farthest. What stands between the tokens of two rows is in the first one, so that rows list all that is
+// cut. Each streak is looked at once: a periodic text has as many as tokens.
 func (c *Cutter) appendRows(dst []Row, run []streak, first, end int) []Row {
+	s, rest := run[0], run
 	for at := first; at < end; {
-		best := -1
-		for i, s := range run {
-			if s.first <= at && s.end > at && (best < 0 || s.end > run[best].end) {
-				best = i
+		for ; len(rest) > 0 && rest[0].first <= at; rest = rest[1:] {
+			if rest[0].end > s.end {
+				s = rest[0]
 			}
 		}
-		s := run[best]
 		to := min(s.end, end)
 		source := Source{s.source.Document, s.source.At + uint32(at-s.first)}
 		if at > first {
