@@ -261,6 +261,27 @@ func TestACollectionIsMadeAnewWhileAReplicaIsAway(t *testing.T) {
 	b.want(http.StatusOK, strings.TrimSpace(settings), http.MethodGet, "/v1/collections/x", "")
 }
 
+// A document without a time has that of the log, and not that of the replica which is asked, whose clock may be wrong.
+func TestDocumentsWithoutATimeHaveThatOfTheLog(t *testing.T) {
+	log, now := memlog.New(), time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	log.Now = func() time.Time { return now }
+	a := replica(t, log, "a", func(c *Config) { c.Now = func() time.Time { return now.Add(100 * time.Hour) } })
+	b := replica(t, log, "b", nil)
+	a.want(http.StatusCreated, "", http.MethodPut, "/v1/collections/x", `{"threshold":0.6,"ngram":2,"window":{"age":"1h"}}`)
+	for i, line := range texts(10) {
+		[]*service{a, b}[i%2].want(http.StatusOK, "", http.MethodPost, "/v1/collections/x/check", line)
+	}
+	for _, s := range []*service{a, b} {
+		if err := s.server.machine.catchUp(); err != nil {
+			t.Fatal(err)
+		}
+		var told statistics
+		if _, out := s.do(http.MethodGet, "/v1/collections/x/stats", jsonType, ""); json.Unmarshal([]byte(out), &told) != nil || !told.Newest.Equal(now) {
+			t.Errorf("the newest is of %v, want %v", told.Newest, now)
+		}
+	}
+}
+
 // Settings that a newer program has accepted, and this one does not know, are nothing to leave out.
 func TestSettingsOfANewerProgramAreNotLeftOut(t *testing.T) {
 	s := replica(t, memlog.New(), "a", nil)

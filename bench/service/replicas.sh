@@ -81,16 +81,23 @@ verdicts() {
   done
 }
 
-# together NAME N PATH FILE sends lines to N replicas at once, FILE1 to the first, and notes how many a second were answered.
+# spent prints the processor seconds of all replicas.
+spent() { for i in "${replicas[@]}"; do used "$i"; done | paste -s -d + | bc; }
+
+# together NAME N PATH FILE sends lines to N replicas at once, FILE1 to the first, and notes how many a second were answered,
+# and the µs of processors that all replicas took for each.
 together() {
-  local name=$1 n=$2 path=$3 file=$4 i began clients=()
+  local name=$1 n=$2 path=$3 file=$4 i began before lines clients=()
+  lines=$(cat $(seq -f "$file%g" 0 $((n - 1))) | wc -l)
+  before=$(spent)
   began=$(date +%s.%N)
   for i in $(seq 0 $(($2 - 1))); do
     "$service" -connections "${CONNECTIONS:-64}" "${urls[i]}$path" "$file$i" >/dev/null &
     clients+=($!)
   done
   wait "${clients[@]}"
-  echo "$(cat $(seq -f "$file%g" 0 $((n - 1))) | wc -l) / ($(date +%s.%N) - $began)" | bc -l >>"$folder/$name.$n"
+  echo "$lines / ($(date +%s.%N) - $began)" | bc -l >>"$folder/$name.$n"
+  echo "($(spent) - $before) * 1000000 / $lines" | bc -l >>"$folder/$name.$n.spent"
 }
 
 add() {
@@ -129,7 +136,8 @@ for what in ("checks", "searches"):
     rates = {n: [float(line) for line in open(f"{folder}/{what}.{n}")] for n in (1, 2, 4)}
     for n in (1, 2, 4):
         times = statistics.median(r / one for r, one in zip(rates[n], rates[1]))
-        print(f"{what}, {n} replicas of 0.{share} processors: {statistics.median(rates[n]):.0f} a second, {times:.2f} times one")
+        spent = statistics.median(float(line) for line in open(f"{folder}/{what}.{n}.spent"))
+        print(f"{what}, {n} replicas of 0.{share} processors: {statistics.median(rates[n]):.0f} a second, {times:.2f} times one, {spent:.0f} µs of processors each")
 print("verdicts: those of one process, to the byte")
 PYTHON
 }

@@ -34,6 +34,7 @@ type list struct {
 	said  []string
 	times []time.Time
 	want  uint64 // Needs
+	other bool   // it decides otherwise than others
 	loads int
 }
 
@@ -43,7 +44,7 @@ func (l *list) Apply(e *ordered.Entry, sum []byte) (outcomes []any, _ []byte, er
 	for _, op := range e.Ops {
 		l.said, l.times = append(l.said, string(op)), append(l.times, e.Now)
 		outcomes = append(outcomes, len(l.said))
-		sum = binary.AppendUvarint(sum, uint64(len(l.said)))
+		sum = append(binary.AppendUvarint(sum, uint64(len(l.said))), fmt.Sprint(l.other)...)
 	}
 	return outcomes, sum, nil
 }
@@ -218,11 +219,18 @@ func TestEveryAnsweredOperationIsThereOnce(t *testing.T) {
 	}
 }
 
-// Entries that are on their way at once get lost, and others of them do not: what one goroutine has proposed is applied in
+// twice is a client by which each entry comes twice.
+type twice struct{ *memlog.Client }
+
+func (c twice) Send(entry []byte) error {
+	return errors.Join(c.Client.Send(entry), c.Client.Send(entry))
+}
+
+// Entries that are on their way at once get lost, or come twice, and others of them do not: what one goroutine has proposed is applied in
 // its order all the same, each operation once, and on all replicas alike.
 func TestOperationsKeepTheirOrderWhateverEntriesGetLost(t *testing.T) {
 	log := memlog.New()
-	all := []*one{begin(t, log, "a", t.TempDir(), nil), begin(t, log, "b", t.TempDir(), nil)}
+	all := []*one{begin(t, log, "a", t.TempDir(), nil), begin(t, log, "b", t.TempDir(), func(c *ordered.Config) { c.Log = twice{c.Log.(*memlog.Client)} })}
 	for _, o := range all {
 		defer o.Close()
 		o.ready(t)
@@ -308,6 +316,25 @@ func TestAReplicaGoesBackWhenALostEndComesBackDifferent(t *testing.T) {
 	if said := a.list.all(); said[len(said)-1] != "last" || len(said) > 20-1+12+1 {
 		t.Errorf("%q", said)
 	}
+}
+
+// A replica that has decided otherwise than another learns it from the next entry of that one, and goes back.
+func TestAReplicaThatDecidesOtherwiseGoesBack(t *testing.T) {
+	log := memlog.New()
+	a, b := begin(t, log, "a", t.TempDir(), nil), begin(t, log, "b", t.TempDir(), nil)
+	defer a.Close()
+	defer b.Close()
+	a.ready(t)
+	b.ready(t)
+	b.list.mu.Lock()
+	b.list.other = true
+	b.list.mu.Unlock()
+	eventually(t, "b goes back", func() bool {
+		if _, err := a.say(t, "more"); err != nil && !errors.Is(err, ordered.ErrLoading) && !errors.Is(err, ordered.ErrUnconfirmed) {
+			t.Fatal(err)
+		}
+		return b.Status().Resets > 0
+	})
 }
 
 // A server that no longer leads does not know the last entries for a moment. The replica asks again.
