@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/minhash"
@@ -69,7 +70,7 @@ func newChance(sets [][]uint64, unrelated [][2]uint32, m measure.Measure, distin
 		return c
 	}
 	c.shared /= float64(len(c.similar))
-	slices.SortFunc(c.similar, func(a, b float64) int { return cmp.Compare(b, a) })
+	sorting.Func(c.similar, func(a, b float64) int { return cmp.Compare(b, a) })
 	c.pairs = distinct * distinct / 2 * tailShare
 	c.from, c.scale = tailOf(c.similar, tailShare)
 	inner, scale := tailOf(c.similar, tailShare/tailInner)

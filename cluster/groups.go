@@ -3,6 +3,8 @@ package cluster
 import (
 	"cmp"
 	"slices"
+
+	"github.com/alike-dev/alike/internal/sorting"
 )
 
 // A Link is an edge with the similarity of its documents.
@@ -48,6 +50,6 @@ func Groups(n int, links []Link) []Group {
 		all[i].Inner /= float64(max(1, counts[i]))
 	}
 	all = slices.DeleteFunc(all, func(g Group) bool { return len(g.Members) < 2 })
-	slices.SortStableFunc(all, func(a, b Group) int { return cmp.Compare(len(b.Members), len(a.Members)) })
+	sorting.Stable(all, func(a, b Group) int { return cmp.Compare(len(b.Members), len(a.Members)) })
 	return all
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"sort"
+
+	"github.com/alike-dev/alike/internal/sorting"
 )
 
 // Span is a place in a document where something was found, or truly is: its bytes from Start to End. An Item names what
@@ -79,7 +81,7 @@ func unions(spans []Span, byItem bool) map[about][]stretch {
 	}
 	for key, all := range of {
 		all = slices.DeleteFunc(all, func(s stretch) bool { return s.start == s.end })
-		slices.SortFunc(all, func(a, b stretch) int { return cmp.Compare(a.start, b.start) })
+		sorting.Func(all, func(a, b stretch) int { return cmp.Compare(a.start, b.start) })
 		joined := all[:0]
 		for _, s := range all {
 			if n := len(joined); n > 0 && s.start <= joined[n-1].end {

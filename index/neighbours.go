@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/simjoin"
 )
@@ -110,7 +111,7 @@ func (s *Searcher) bounds(v *view, mine []uint64) (iter.Seq[bound], error) {
 		for slot := range votes {
 			all = append(all, bound{slot, 1, 1})
 		}
-		slices.SortFunc(all, func(a, b bound) int {
+		sorting.Func(all, func(a, b bound) int {
 			return cmp.Or(cmp.Compare(votes[b.slot], votes[a.slot]), cmp.Compare(a.slot, b.slot))
 		})
 		return slices.Values(all), nil
@@ -162,14 +163,14 @@ func (s *Searcher) bySize(v *view, mine, full uint64, votes map[uint64]uint64) (
 	for slot, n := range votes {
 		known = append(known, limit(slot, s.sizes.of(slot), n))
 	}
-	slices.SortFunc(known, compareBounds)
+	sorting.Func(known, compareBounds)
 	var unknown []bound // the first document of each size
 	if full > 0 {
 		for size, slots := range s.sizes.slots() {
 			unknown = append(unknown, limit(slots[0], uint64(size), 0))
 		}
 	}
-	slices.SortFunc(unknown, compareBounds)
+	sorting.Func(unknown, compareBounds)
 	return func(yield func(bound) bool) {
 		for _, first := range unknown {
 			for _, first.slot = range s.sizes.slots()[uint32(s.sizes.of(first.slot))] {

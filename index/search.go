@@ -10,6 +10,7 @@ import (
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/internal/bom"
 	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/passage"
@@ -118,7 +119,7 @@ func (s *Searcher) Search(query []byte, o SearchOptions) ([]Match, error) {
 	if matches, err = s.accepted(v, matches, o.Accepts); err != nil {
 		return nil, err
 	}
-	slices.SortFunc(matches, func(a, b Match) int {
+	sorting.Func(matches, func(a, b Match) int {
 		return cmp.Or(cmp.Compare(b.Similarity, a.Similarity), cmp.Compare(a.Slot, b.Slot))
 	})
 	if o.Top > 0 && len(matches) > o.Top {

@@ -7,6 +7,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/text"
 )
 
@@ -102,7 +103,7 @@ func (c *commons) add(tokens []uint64) {
 // count finds the windows that stand in at least so many texts.
 func (c *commons) count(least int) {
 	places := c.frequent(least)
-	slices.SortFunc(places, func(a, b place) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.token, b.token)) })
+	sorting.Func(places, func(a, b place) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.token, b.token)) })
 	clear(c.windows)
 	for len(places) > 0 {
 		n, in, last := 0, int32(0), -1
@@ -172,7 +173,7 @@ func (c *commons) stretches(most int) (all []stretch) {
 	for i := range order {
 		order[i] = int32(i)
 	}
-	slices.SortFunc(order, func(a, b int32) int {
+	sorting.Func(order, func(a, b int32) int {
 		return cmp.Or(cmp.Compare(c.found[b].texts, c.found[a].texts), cmp.Compare(c.found[a].first, c.found[b].first))
 	})
 	for _, seed := range order {
@@ -201,7 +202,7 @@ func (c *commons) stretches(most int) (all []stretch) {
 		}
 		all = append(all, stretch{first, end, int(in)})
 	}
-	slices.SortStableFunc(all, func(a, b stretch) int { return cmp.Compare(b.texts*(b.end-b.first), a.texts*(a.end-a.first)) })
+	sorting.Stable(all, func(a, b stretch) int { return cmp.Compare(b.texts*(b.end-b.first), a.texts*(a.end-a.first)) })
 	return all[:min(len(all), most)]
 }
 

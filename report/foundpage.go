@@ -15,6 +15,7 @@ import (
 	"github.com/dustin/go-humanize"
 	g "maragu.dev/gomponents"
 
+	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/passage"
 	"github.com/alike-dev/alike/text"
 )
@@ -337,7 +338,7 @@ func heaviest(weights map[int32]int64) (groups []int32) {
 	for n := range weights {
 		groups = append(groups, n)
 	}
-	slices.SortFunc(groups, func(a, b int32) int {
+	sorting.Func(groups, func(a, b int32) int {
 		if weights[a] != weights[b] {
 			return int(max(-1, min(1, weights[b]-weights[a])))
 		}

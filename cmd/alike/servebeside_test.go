@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 
@@ -75,16 +76,31 @@ func TestProfilesAreForThisMachineOnly(t *testing.T) {
 	if err := json.Unmarshal([]byte(out.String()), &line); err != nil {
 		t.Fatal(err)
 	}
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+line.Address+"/debug/pprof/goroutine?debug=1", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := answer.Body.Close(); err != nil || answer.StatusCode != http.StatusOK {
-		t.Errorf("%d, %v", answer.StatusCode, err)
+	for path, want := range map[string]struct {
+		status int
+		has    string
+	}{
+		"goroutine?debug=1":    {http.StatusOK, "goroutine profile: total "},
+		"heap?gc=1":            {http.StatusOK, "\x1f\x8b"},
+		"heap?seconds=1":       {http.StatusBadRequest, "only profile and trace take seconds"},
+		"profile?seconds=0.01": {http.StatusOK, "\x1f\x8b"},
+		"trace?seconds=0.01":   {http.StatusOK, "go 1."},
+		"cmdline":              {http.StatusOK, os.Args[0]},
+		"":                     {http.StatusOK, " goroutine\n"},
+		"none":                 {http.StatusNotFound, "404"},
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+line.Address+"/debug/pprof/"+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(answer.Body)
+		if err = errors.Join(err, answer.Body.Close()); err != nil || answer.StatusCode != want.status || !strings.Contains(string(body), want.has) {
+			t.Errorf("%s: %d, %.40q, %v", path, answer.StatusCode, body, err)
+		}
 	}
 	if err := stop(); err != nil {
 		t.Error(err)

@@ -11,7 +11,6 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
-	"golang.org/x/text/encoding/charmap"
 
 	"github.com/alike-dev/alike/internal/bom"
 )
@@ -154,5 +153,17 @@ func asUTF8(page []byte) ([]byte, error) {
 			return nil, fmt.Errorf("the page is in %s, which is not read: turn it into UTF-8 first", name)
 		}
 	}
-	return charmap.Windows1252.NewDecoder().Bytes(page)
+	text := make([]byte, 0, len(page)+len(page)/8)
+	for _, c := range page {
+		r := rune(c)
+		if c >= 0x80 && c < 0xa0 {
+			r = windows1252[c-0x80]
+		}
+		text = utf8.AppendRune(text, r)
+	}
+	return text, nil
 }
+
+// windows1252 are the characters from 0x80 on, of which five are none; all others are those of Unicode. The table of golang.org/x/text comes with
+// those of all other encodings.
+var windows1252 = [32]rune([]rune("€\uFFFD‚ƒ„…†‡ˆ‰Š‹Œ\uFFFDŽ\uFFFD\uFFFD‘’“”•–—˜™š›œ\uFFFDžŸ"))

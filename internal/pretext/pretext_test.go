@@ -3,6 +3,7 @@ package pretext
 import (
 	"context"
 	"errors"
+	"golang.org/x/text/encoding/charmap"
 	"io"
 	"os"
 	"path/filepath"
@@ -76,6 +77,20 @@ func texts(t *testing.T, sources []corpus.Source) map[string]string {
 		out[filepath.Base(s.Path)] = string(text)
 	}
 	return out
+}
+
+func TestAPageThatIsNotUTF8IsInWindows1252(t *testing.T) {
+	page := make([]byte, 256)
+	for i := range page {
+		page[i] = byte(i)
+	}
+	want, err := charmap.Windows1252.NewDecoder().Bytes(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := asUTF8(page); err != nil || string(got) != string(want) {
+		t.Errorf("%q, %v, want %q", got, err, want)
+	}
 }
 
 func TestACommandRunsOnceForEachStateOfAFile(t *testing.T) {

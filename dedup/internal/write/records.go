@@ -224,24 +224,11 @@ func (k *keptWriter) rewrites(file int) bool {
 // copiesInPlace tells whether pieces of a file are copied as they are, each to a place that is known beforehand.
 func (k *keptWriter) copiesInPlace(file int) bool {
 	source := &k.Table.Sources[file]
-	return source.InPlace() && (k.Tags == nil || !tagging.Carry(source.Format)) && source.Format != corpus.Text && !k.cutsOut(file)
+	return source.InPlace() && (k.Tags == nil || !tagging.Carry(source.Format)) && source.Format != corpus.Text && !k.cutsSome(k.Table.DocsOfFile(file))
 }
 
 // leaves tells whether a file is a document that stays where it is, and is only listed.
 func (k *keptWriter) leaves(s *corpus.Source) bool { return s.Format == corpus.Text && k.Cut == nil }
-
-// cutsOut tells whether something is cut out of a document of a file.
-func (k *keptWriter) cutsOut(file int) bool {
-	if k.Cut == nil {
-		return false
-	}
-	for doc, end := k.Table.DocsOfFile(file); doc < end; doc++ {
-		if k.Cuts.Has(doc) {
-			return true
-		}
-	}
-	return false
-}
 
 func (k *keptWriter) plan(ctx context.Context, jobs chan<- func(buf *[]byte) error) error {
 	send := func(job func(buf *[]byte) error) error {
