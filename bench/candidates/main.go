@@ -1,6 +1,6 @@
 // Command candidates measures the search for candidate pairs of records (package
-// candidates): seconds, processor seconds and memory of each step, counts of the search, and
-// recall. Run it with -h.
+// candidates): seconds, processor seconds and memory of each step, and counts of the search. Run it
+// with -h.
 package main
 
 import (
@@ -24,25 +24,22 @@ import (
 
 const usage = `candidates measures the search for candidate pairs of records.
 
-    go run ./bench/candidates -table table.csv [-truth truth.csv] [flags]
     go run ./bench/candidates -persons 1000000 [flags]           one table
     go run ./bench/candidates -persons 10000x10000000 [flags]    two tables
     go run ./bench/candidates -hostile equal|hot|zipf -persons N [flags]
 
-A table is CSV with a header; its first column is the id, and the words of the others are
-the features, each column's its own. Persons are made here: words of nine fields that are as
-frequent as those of a table of persons, a fifth of them copies with up to four fields
-changed. Features weigh the logarithm of their inverse document frequency.
+Persons are made here: words of nine fields that are as frequent as those of a table of persons,
+a fifth of them copies with up to four fields changed. Features weigh the logarithm of their
+inverse document frequency. What joins of tables find is measured by bench/linkage.
 
 Flags:
 `
 
 // job is the command line, parsed.
 type job struct {
-	table, truth, persons, hostile, profile string
-	cut                                     cut
-	config                                  candidates.Config
-	limit                                   int64 // MiB of Go's heap, 0: none
+	persons, hostile, profile string
+	config                    candidates.Config
+	limit                     int64 // MiB of Go's heap, 0: none
 }
 
 func main() {
@@ -61,12 +58,8 @@ func parse(args []string) (*job, error) {
 	var method, name string
 	f := flag.NewFlagSet("candidates", flag.ContinueOnError)
 	f.Usage = func() { fmt.Fprint(f.Output(), usage); f.PrintDefaults() }
-	f.StringVar(&j.table, "table", "", "CSV `file`")
-	f.StringVar(&j.truth, "truth", "", "CSV `file` with a header and two ids a line")
 	f.StringVar(&j.persons, "persons", "", "number of records, or `LxR`")
 	f.StringVar(&j.hostile, "hostile", "", "records that are hard in place of persons: equal, hot or zipf")
-	f.IntVar(&j.cut.rarest, "rarest", 0, "keep so many of the rarest features of a record, 0: all")
-	f.IntVar(&j.cut.grams, "grams", 0, "add the n-grams of words, 0: none")
 	f.StringVar(&method, "method", "topk", "topk, exact, lsh, or auto")
 	f.StringVar(&name, "measure", "cosine", "cosine or weighted-jaccard")
 	f.IntVar(&j.config.K, "k", 10, "candidates a record")
@@ -100,7 +93,7 @@ func (j *job) run(ctx context.Context) (err error) {
 	}
 	t := newTimer()
 	left := candidates.NewStore(j.config.Dir, "left", memory)
-	right, ids, err := j.fill(left, memory)
+	right, err := j.fill(left, memory)
 	if err != nil {
 		return err
 	}
@@ -115,12 +108,29 @@ func (j *job) run(ctx context.Context) (err error) {
 		return err
 	}
 	t.lap("find")
-	err = j.score(pairs, ids, left.Len())
+	n := 0
+	for _, e := range pairs.All() {
+		n, err = n+1, errors.Join(err, e)
+	}
+	fmt.Printf("%d pairs, %.2f a record\n", n, float64(n)/float64(left.Len()))
 	t.lap("read pairs")
 	if right != nil {
 		err = errors.Join(err, right.Close())
 	}
 	return errors.Join(err, pairs.Close(), left.Close())
+}
+
+// fill puts records into the left store and, if there are two tables, into the right one.
+func (j *job) fill(left *candidates.Store, memory int64) (right *candidates.Store, err error) {
+	if j.hostile != "" {
+		err = hostile(left, j.hostile, j.persons)
+	} else {
+		right, err = persons(left, j.persons, func() *candidates.Store { return candidates.NewStore(j.config.Dir, "right", memory) })
+	}
+	if err == nil {
+		err = left.Finish()
+	}
+	return right, err
 }
 
 func (j *job) find(ctx context.Context, left, right *candidates.Store) (*candidates.Pairs, error) {
