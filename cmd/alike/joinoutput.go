@@ -34,22 +34,28 @@ func listFormat(flag, name string, asJSON bool) (corpus.Format, error) {
 	return corpus.CSV, nil
 }
 
-// writeRows writes n rows of a table.
-func writeRows(out io.Writer, columns []linklist.Column, format corpus.Format, n int, row func(i int) []string) error {
-	var w linklist.Writer
+// beginRows begins a table. For Parquet it calls note with a row of whether each column has values that are not UTF-8, to fill in.
+func beginRows(out io.Writer, columns []linklist.Column, format corpus.Format, note func(bytes []bool) error) (linklist.Writer, error) {
 	if format == corpus.Parquet {
 		bytes := make([]bool, len(columns))
+		err := note(bytes)
+		return linklist.NewParquet(out, columns, bytes), err
+	}
+	return linklist.New(out, linklist.Format(format), columns), linklist.WriteHeader(out, linklist.Format(format), columns)
+}
+
+// writeRows writes n rows of a table.
+func writeRows(out io.Writer, columns []linklist.Column, format corpus.Format, n int, row func(i int) []string) error {
+	w, err := beginRows(out, columns, format, func(bytes []bool) error {
 		for i := range n {
 			for j, value := range row(i) {
 				bytes[j] = bytes[j] || !utf8.ValidString(value)
 			}
 		}
-		w = linklist.NewParquet(out, columns, bytes)
-	} else {
-		if err := linklist.WriteHeader(out, linklist.Format(format), columns); err != nil {
-			return err
-		}
-		w = linklist.New(out, linklist.Format(format), columns)
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	for i := range n {
 		if err := w.Write(row(i)); err != nil {
@@ -69,18 +75,9 @@ func writeLinks(ctx context.Context, out io.Writer, links iter.Seq[linkage.Link]
 		names = append(names, name)
 	}
 	columns := linklist.Columns(ids, names, probability, with)
-	var rows linklist.Writer
-	if format == corpus.Parquet {
-		bytes, err := bytesColumns(ctx, links, len(columns))
-		if err != nil {
-			return err
-		}
-		rows = linklist.NewParquet(out, columns, bytes)
-	} else {
-		if err := linklist.WriteHeader(out, linklist.Format(format), columns); err != nil {
-			return err
-		}
-		rows = linklist.New(out, linklist.Format(format), columns)
+	rows, err := beginRows(out, columns, format, func(bytes []bool) error { return noteBytes(ctx, links, bytes) })
+	if err != nil {
+		return err
 	}
 	var row []string
 	for l := range links {
@@ -95,23 +92,22 @@ func writeLinks(ctx context.Context, out io.Writer, links iter.Seq[linkage.Link]
 	return rows.Flush()
 }
 
-// bytesColumns tells which columns have values that are not UTF-8.
-func bytesColumns(ctx context.Context, links iter.Seq[linkage.Link], columns int) ([]bool, error) {
-	bytes := make([]bool, columns)
+// noteBytes notes which columns have values that are not UTF-8.
+func noteBytes(ctx context.Context, links iter.Seq[linkage.Link], bytes []bool) error {
 	note := func(column int, value []byte) { bytes[column] = bytes[column] || !utf8.Valid(value) }
 	for l := range links {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		note(0, l.A)
 		note(1, l.B)
-		with := columns - 2*len(l.WithA)
+		with := len(bytes) - 2*len(l.WithA)
 		for j := range l.WithA {
 			note(with+2*j, l.WithA[j])
 			note(with+2*j+1, l.WithB[j])
 		}
 	}
-	return bytes, nil
+	return nil
 }
 
 // writeClusters writes the clusters of a join within one table to the file of --clusters, if there is one.
