@@ -1,15 +1,21 @@
 package index
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 
+	"github.com/dustin/go-humanize"
+
+	"github.com/alike-dev/alike/index/internal/keytable"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/fence"
 	"github.com/alike-dev/alike/internal/filelock"
+	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/vfs"
 )
 
 // Exists tells whether there is an index in a folder.
@@ -141,3 +147,120 @@ func OpenOrCreate(dir string, o OpenOptions) (*Index, error) {
 	}
 	return x, err
 }
+
+// OpenOptions say how an index in a folder is opened.
+type OpenOptions struct {
+	// Options has the window, and the recipe if it cannot be parsed from the header. If Recipe, Keys or
+	// BucketCap are set, they must be as in the header, else the error is ErrOther.
+	Options
+	// ReadOnly opens the index as it is now. Nothing is written. Any number of processes may do so, even
+	// while another process writes, and none waits for another.
+	ReadOnly bool
+	// Few, with ReadOnly, opens an index for a few searches by its own measure: at once, and each search reads all keys from
+	// the disk. The first other search, or the seventh, fills memory as it is done without Few. Answers are the same.
+	Few     bool
+	Threads int // goroutines that fill memory from the store; 0: all processors
+	// Memory is a ceiling for the resident bytes of a process that does little else; 0: none. With it,
+	// Cache and TailKeys are shares of it unless they are set. An index with keys in memory that needs more
+	// is refused with ErrMemory, which says how much, before the memory is allocated; an index that grows
+	// beyond it takes no more documents.
+	Memory int64
+	// Beside is how many bytes of Memory the rest of the process needs. A quarter of Memory is for the index in any
+	// case.
+	Beside int64
+	// Cache is how many bytes of the store are cached in memory at most; 0: 64 MiB, with KeysOnDisk 256
+	// MiB. With KeysOnDisk looking up a key that does not exist costs no read as long as Cache has 1.7
+	// bytes for each key: 29 for a document of the default recipe. A writer may add what its tables in memory leave
+	// of 64 MiB.
+	Cache int64
+	// TailKeys is how many keys memory holds with KeysOnDisk; half of them may be on their way to the disk.
+	// A writer that is faster than the disk is slowed down by some milliseconds a batch; 0:
+	// DefaultTailKeys.
+	TailKeys int
+	FS       vfs.FS // nil: that of the operating system
+
+	memTable uint64 // bytes of a table of Pebble in memory; 0 except in tests: memTableSize
+	// pieceBytes is the length of a record from which on it is stored in pieces; 0 except in tests: pieceSize
+	pieceBytes int
+}
+
+// DefaultTailKeys is how many keys memory holds, including keys on their way to the disk: the keys of
+// 246,000 documents of the default recipe.
+const DefaultTailKeys = 1 << 22
+
+func (o *OpenOptions) setDefaults() {
+	if o.FS == nil {
+		o.FS = vfs.OS
+	}
+}
+
+// share sets the options that are shares of Memory. It is called when Options.Keys is known.
+func (o *OpenOptions) share() {
+	if o.Memory == 0 {
+		return
+	}
+	memory := max(o.Memory-o.Beside, o.Memory/besideShare)
+	cache := max(memory/cacheShare, min(memory/2, leastCache))
+	if o.Keys == KeysOnDisk {
+		cache = max(memory/4, min(memory/2, defaultCache))
+		o.TailKeys = cmp.Or(o.TailKeys, int(min(memory/4/tailKeyBytes, DefaultTailKeys)))
+	}
+	o.Cache = cmp.Or(o.Cache, cache)
+	o.memTable = cmp.Or(o.memTable, uint64(min(max(memory/cacheShare, 1<<20), memTableSize)))
+}
+
+// Ceiling returns the Memory that suffices to open an index of so many documents with so many keys in memory.
+func (o OpenOptions) Ceiling(documents, keys int64) int64 {
+	return leastFor(keytable.ReservedBytes(int(keys))+documents*slotSize(newJudge(o.Recipe).words), o.Beside)
+}
+
+// ErrMemory says that an index with its keys in memory needs more than OpenOptions.Memory.
+var ErrMemory = errors.New("index: too large for memory")
+
+const (
+	cacheShare   = 16 // one in so many bytes of the ceiling is for the cache, with keys in memory
+	leastCache   = 16 << 20
+	tailKeyBytes = 64        // for a key that is not settled: the table, its growth and the documents' facts
+	program      = 24 << 20  // with Pebble
+	besideShare  = 4         // one in so many bytes of the ceiling is for the index at least, whatever is beside it
+	mostBeside   = 104 << 20 // for Pebble's tables in memory and documents on their way, or as many bytes as are held
+)
+
+// A ceiling is the memory that an index and the process around it may take.
+type ceiling struct {
+	memory, beside int64 // as in OpenOptions
+	keys           Keys
+}
+
+// fits is an error if memory has no room for held bytes of documents in addition to beside bytes of other
+// data. The error names the ceiling for expected bytes.
+func (c ceiling) fits(documents uint64, held, expected, beside int64) error {
+	if c.memory == 0 || c.keys == KeysOnDisk || leastFor(held, beside) <= c.memory {
+		return nil
+	}
+	return setting.Errorf("%w: of its %s documents it holds %s there: give it %s %s or more, or make it with %s %s",
+		ErrMemory, humanize.Comma(int64(documents)), humanize.IBytes(uint64(expected)), setting.Memory, roundUp(leastFor(expected, beside)), setting.Keys, KeysOnDisk)
+}
+
+// leastFor returns the least OpenOptions.Memory for an index that holds so many bytes in memory, if the rest of the
+// process needs beside bytes. That rest gets by with less if it must: so a share of any ceiling is for documents.
+func leastFor(held, beside int64) int64 {
+	if beside == 0 {
+		return ceilingFor(held)
+	}
+	return min(ceilingFor(held)+beside, growth(held)*besideShare)
+}
+
+// ceilingFor returns the least OpenOptions.Memory for an index that holds so many bytes in memory, in a process that
+// does nothing else.
+func ceilingFor(held int64) int64 {
+	needed := growth(held) + program
+	return max(needed+leastCache, needed/(cacheShare-1)*cacheShare)
+}
+
+// growth returns what documents take of which so many bytes are held. It adds a tenth, which is needed while shards of
+// the table grow.
+func growth(held int64) int64 { return held + held/10 + min(held, mostBeside) }
+
+// roundUp writes a number of bytes as whole MiB, rounded up.
+func roundUp(bytes int64) string { return fmt.Sprintf("%dMiB", (bytes+1<<20-1)>>20) }
