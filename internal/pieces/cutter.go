@@ -202,15 +202,14 @@ func (c *Cutter) windows(doc []byte) []Piece {
 			i++
 			continue
 		}
-		s := span{start: c.lines[i].start}
-		for ; i < len(c.lines) && c.open(c.lines[i]); i++ {
-			s.end = c.lines[i].next
-		}
 		first := len(c.tokens)
-		c.tokens = c.words.AppendTokens(c.tokens, doc[s.start:s.end])
-		for t := first; t < len(c.tokens); t++ {
-			c.tokens[t].Start += s.start
-			c.tokens[t].End += s.start
+		for ; i < len(c.lines) && c.open(c.lines[i]); i++ { // no word goes on in another line, and places take many times a text
+			l, from := c.lines[i], len(c.tokens)
+			c.tokens = c.words.AppendTokens(c.tokens, doc[l.start:l.next])
+			for t := from; t < len(c.tokens); t++ {
+				c.tokens[t].Start += l.start
+				c.tokens[t].End += l.start
+			}
 		}
 		c.roll(first)
 	}
@@ -220,6 +219,7 @@ func (c *Cutter) windows(doc []byte) []Piece {
 // roll appends the windows of the tokens from first on.
 func (c *Cutter) roll(first int) {
 	var a, b uint64
+	c.pieces = slices.Grow(c.pieces, max(len(c.tokens)-first+1-c.o.Tokens, 0))
 	for i := first; i < len(c.tokens); i++ {
 		t := c.tokens[i].Hash
 		a, b = a*bases[0]+t, b*bases[1]+t

@@ -175,8 +175,9 @@ func (r *reading) read(b *inorder.Block) {
 
 // cut adds the different pieces of the next document.
 func (r *reading) cut(text []byte) {
-	start := len(r.entries)
-	for _, p := range r.cutter.Pieces(text) {
+	start, cut := len(r.entries), r.cutter.Pieces(text)
+	r.entries = slices.Grow(r.entries, len(cut))
+	for _, p := range cut {
 		r.entries = append(r.entries, extsort.Entry{Key: p.Key, Value: uint64(r.docs)<<32 | uint64(p.Check)})
 	}
 	own := r.entries[start:]
