@@ -251,8 +251,22 @@ func cutCompression(name string) (base string, c Compression) {
 
 var errPacked = fault.Because(ErrUnsupported, "a compressed Parquet file; decompress it: Parquet compresses inside of its files")
 
-// isPacked reports whether a file's name is that of a compressed file whose format compresses inside.
-func isPacked(path string) bool {
-	k, c := kindOfName(filepath.Base(path))
-	return k != nil && k.packed && c != Plain
+// foreign are the endings of compressions that are not read.
+var foreign = []string{".lz4", ".br", ".lzma", ".z", ".sz", ".snappy", ".zip", ".7z", ".rar"}
+
+// unreadable returns why a file with the name of records is not read: its format compresses inside, or the compression is not
+// read. It would be taken for a text. nil: it has another name.
+func unreadable(path string) error {
+	name := strings.ToLower(filepath.Base(path))
+	if k, c := kindOfName(name); k != nil && k.packed && c != Plain {
+		return errPacked
+	}
+	for _, ending := range foreign {
+		if base, ok := strings.CutSuffix(name, ending); ok {
+			if k, _ := kindOfName(base); k != nil {
+				return fault.Because(ErrUnsupported, "records compressed as %s, which is not read; decompress it, or compress it as .gz, .zst, .bz2 or .xz", ending)
+			}
+		}
+	}
+	return nil
 }

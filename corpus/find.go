@@ -129,8 +129,8 @@ func (w *walk) addNamed(path string) error {
 		w.roots = append(w.roots, root{w.input, path})
 		w.folder(path, real, st)
 	case st.Mode().IsRegular():
-		if isPacked(path) && w.o.Format == ByName {
-			return &Problem{Path: path, Err: errPacked}
+		if err := unreadable(path); err != nil && w.o.Format == ByName {
+			return &Problem{Path: path, Err: err}
 		}
 		w.file(path, real, st)
 	case st.Mode()&fs.ModeSocket != 0, st.Mode()&fs.ModeDevice != 0 && !isStandard(path):

@@ -91,9 +91,11 @@ func (w *walk) regular(s Source, real string) {
 	s.Format, s.Compression, record = NameFormat(s.Path)
 	if w.o.Format != ByName {
 		s.Format = w.o.Format
-	} else if !record && isPacked(s.Path) {
-		w.problem(s.Path, errPacked)
-		return
+	} else if !record {
+		if err := unreadable(s.Path); err != nil {
+			w.problem(s.Path, err)
+			return
+		}
 	}
 	w.found = append(w.found, reached[Source]{w.input, s})
 }
