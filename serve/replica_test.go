@@ -171,7 +171,8 @@ func TestARuleChangesWhenAllKnowIt(t *testing.T) {
 		o.BucketCap = 2
 		return o
 	})
-	knows := func(c *Config) { c.rules = newer }
+	dir := t.TempDir()
+	knows := func(c *Config) { c.rules, c.Dir = newer, dir }
 	old := replica(t, log, "old", nil)
 	old.want(http.StatusCreated, "", http.MethodPut, "/v1/collections/x", `{"threshold":0.6,"ngram":2}`)
 	one := replica(t, log, "new1", knows)
@@ -194,15 +195,21 @@ func TestARuleChangesWhenAllKnowIt(t *testing.T) {
 	}
 	one.want(http.StatusOK, "", http.MethodPost, "/v1/collections/x/check", lines[40])
 	one.want(http.StatusOK, `{"new":true}`, http.MethodPost, "/v1/collections/x/check", lines[0])
-	late := start(t, Config{Order: log.Client(), Replica: "late"})
-	late.wait("/readyz", http.StatusServiceUnavailable)
-	for range 500 {
-		if _, out := late.do(http.MethodPost, "/v1/collections/x/check", jsonType, lines[41]); strings.Contains(out, "needs another version") {
-			return
+	one.server.machine.replica.Close() // it leaves a snapshot
+	for name, c := range map[string]Config{"log": {}, "snapshot": {Dir: dir}} {
+		c.Order, c.Replica = log.Client(), "late"
+		late := start(t, c)
+		for range 500 {
+			if _, out := late.do(http.MethodGet, "/readyz", jsonType, ""); strings.Contains(out, "needs another version") {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
 		}
-		time.Sleep(10 * time.Millisecond)
+		status, out := late.do(http.MethodPost, "/v1/collections/x/check", jsonType, lines[41])
+		if status != http.StatusServiceUnavailable || !strings.Contains(out, "needs another version") {
+			t.Errorf("by the %s a replica that does not know the rule says %d %s", name, status, out)
+		}
 	}
-	t.Error("a replica that does not know the rule does not say so")
 }
 
 // Lines whose documents one entry has no room for go in several; a document that none has room for is a problem of its line.

@@ -164,7 +164,7 @@ func (r *Replica) fail(err error) {
 //	8.2  here, where caches are cold: one entry behind the other they are 4.4 (go test -bench Follow ./serve)
 //	2.1  in Go's watchdog thread, which looks each 20 µs in the first millisecond after something began to run
 //	1.7  in the client of NATS: half of it copies of the kernel and pages that are touched for the first time
-//	1.5  in S2; 1.5 in snapshots; 1.3 in the collector; 1.1 in goroutines that wake others
+//	1.5  in S2; 1.5 in a snapshot each 64 MiB; 1.3 in the collector; 1.1 in goroutines that wake others
 //
 // What has made it less:
 //
@@ -172,6 +172,7 @@ func (r *Replica) fail(err error) {
 //  2. What is needed while a document is decided stands in memory of the index's writer, which looks at documents in turn
 //     and so has no use for marks of what came last: 0.5 µs.
 //  3. Nobody asks the log for acknowledgements: an entry that comes back is one. That is a message less for each.
+//  4. A snapshot is made each 256 MiB.
 func (r *Replica) apply(number uint64, at int64, entry []byte) error {
 	s := &r.state
 	switch {

@@ -610,6 +610,35 @@ func TestSnapshotsThatCannotBeListedAreNotNone(t *testing.T) {
 	}
 }
 
+// A snapshot of another version, or a damaged one, is none: the replica begins with the log.
+func TestASnapshotOfAnotherVersionIsNone(t *testing.T) {
+	log, dir := memlog.New(), t.TempDir()
+	a := begin(t, log, "a", t.TempDir(), func(c *ordered.Config) { c.SnapshotBytes = 1 << 40 })
+	defer a.Close()
+	a.ready(t)
+	for i := range 5 {
+		if _, err := a.say(t, fmt.Sprint(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	state := `{"Applied":3}`
+	for n, content := range []string{"alike replica 9\n", "alike replica 1\n"} {
+		content = fmt.Sprintf("%s%c%s1234[\"other\"]", content, len(state), state)
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%020d.snapshot", n+3)), []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := begin(t, log, "b", dir, nil)
+	defer b.Close()
+	b.ready(t)
+	if err := b.Barrier(t.Context()); err != nil || !same(a.list.all(), b.list.all()) {
+		t.Errorf("%q, want %q (%v)", b.list.all(), a.list.all(), err)
+	}
+	if s := b.Status(); s.Resets > 0 {
+		t.Errorf("%+v: it was loaded", s)
+	}
+}
+
 // A full disk makes no snapshot, and so nothing is trimmed; the replica goes on, and makes one when there is room.
 func TestAFullDiskStopsNothing(t *testing.T) {
 	log := memlog.New()
