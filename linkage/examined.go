@@ -168,6 +168,9 @@ func boundByChance(e *judge.Examiner, ch *model.Chance, records [2]int) {
 	other := slices.Clone(e.Probability)
 	e.Views = append(e.Views, other)
 	if e.Once.Both() {
+		if doubted := ch.Doubted(e.Found, e.Model, records, e.Probability); doubted != nil {
+			e.Views = append(e.Views, doubted)
+		}
 		ch.Bound(e.Found, e.Model, records, e.Probability, model.SumOf)
 		if ch.Likely.Known() {
 			alone := slices.Clone(e.Probability)

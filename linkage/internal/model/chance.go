@@ -36,16 +36,36 @@ const (
 	comparedShare = 0.05
 )
 
-// Bound lowers probabilities to those that chance allows. If no pair would be a link by the upper bound
-// of chance, it lowers them by that bound. sum, SumOf or LikelySum, counts the records that have a partner.
+// hardlyAnyLeft is the least share of the likely matches that chance must leave, by the upper bound and the fewest partners, if there
+// are matches at all: 0.92 and more in tables that have some, of halves that have none 0.1 and less in twelve of twenty. unclear is
+// the same where it shows no more than that the data do not tell. Of fewer matches than leastLikely shares say nothing.
+const (
+	hardlyAnyLeft = 0.1
+	unclear       = 0.75
+	leastLikely   = 10
+)
+
+// Bound lowers probabilities to those that chance allows. If no pair would be a link by the upper bound of chance, or hardly one
+// with the fewest partners, it lowers them by that. sum, SumOf or LikelySum, counts the records that have a partner.
 func (c *Chance) Bound(found *compare.Comparison, m *Model, records [2]int, probability []float64, sum func([]float64) float64) {
-	at := slices.Clone(probability)
-	c.Most.bound(found, m, records, at, sum)
-	if slices.ContainsFunc(at, func(p float64) bool { return p > 0.5 }) {
-		c.Likely.bound(found, m, records, probability, sum)
-	} else {
-		copy(probability, at)
+	most := bounds{from: sum(probability), sum: sum}
+	allowed := c.Most.allowed(found, m, records, probability, bounds{sum: LikelySum})
+	if likely := LikelySum(probability); likely < leastLikely || LikelySum(allowed) >= hardlyAnyLeft*likely {
+		if allowed = c.Most.allowed(found, m, records, probability, most); LikelySum(allowed) > 0 {
+			allowed = c.Likely.allowed(found, m, records, probability, most)
+		}
 	}
+	copy(probability, allowed)
+}
+
+// Doubted returns what chance leaves of probabilities where both tables must allow it, with the fewest partners; nil: as good
+// as all. What one table alone allows may be by chance, since its records differ more than those of both.
+func (c *Chance) Doubted(found *compare.Comparison, m *Model, records [2]int, probability []float64) []float64 {
+	allowed, likely := c.Most.allowed(found, m, records, probability, bounds{sum: LikelySum, both: true}), LikelySum(probability)
+	if likely < leastLikely || LikelySum(allowed) >= unclear*likely {
+		return nil
+	}
+	return allowed
 }
 
 // Alone raises the probabilities of some candidates, the best of their records, to what the counts alone say of them, whatever
@@ -55,7 +75,7 @@ func (c *Chance) Alone(found *compare.Comparison, m *Model, records [2]int, prob
 	for _, i := range some {
 		bound[i] = 1
 	}
-	c.Likely.bound(found, m, records, bound, SumOf)
+	bound = c.Likely.allowed(found, m, records, bound, bounds{from: SumOf(bound), sum: SumOf})
 	for _, i := range some {
 		probability[i] = max(probability[i], bound[i])
 	}
@@ -63,12 +83,21 @@ func (c *Chance) Alone(found *compare.Comparison, m *Model, records [2]int, prob
 
 func (s *Sides) Known() bool { return s.Left != nil || s.Right != nil }
 
-// bound lowers probabilities to those that chance allows. These depend on the number of records without
-// a partner, which depends on the probabilities. So it starts with the probabilities of the model, and
-// iterates until nothing changes.
-func (s *Sides) bound(found *compare.Comparison, m *Model, records [2]int, probability []float64, sum func([]float64) float64) {
+// bounds say how many records have a partner: first as many as from, then what sum says of the probabilities that are left. With
+// both, either table must allow a probability.
+type bounds struct {
+	from float64
+	sum  func([]float64) float64
+	both bool
+}
+
+// allowed returns probabilities no higher than chance allows. These depend on the number of records without a partner, which
+// depends on the probabilities. So it iterates until nothing changes: from the probabilities of the model to the most
+// partners that agree with what chance leaves, and from none to the fewest.
+func (s *Sides) allowed(found *compare.Comparison, m *Model, records [2]int, probability []float64, by bounds) []float64 {
+	allowed := slices.Clone(probability)
 	if !s.Known() {
-		return
+		return allowed
 	}
 	type shares struct{ left, right float64 } // pairs by chance, for each pair found
 	chances := make([]shares, len(found.Pairs))
@@ -76,17 +105,20 @@ func (s *Sides) bound(found *compare.Comparison, m *Model, records [2]int, proba
 		z := m.Score(found.Of(i))
 		chances[i] = shares{s.Left.at(z), s.Right.at(z)}
 	}
-	free := func() shares { // share of the records that have no partner
-		n := sum(probability)
-		return shares{max(0, 1-n/float64(records[0])), max(0, 1-n/float64(records[1]))}
-	}
+	partners := by.from
 	for range boundSteps {
-		f := free()
-		for i, by := range chances {
-			least := min(s.Left.among(by.left, f.left), s.Right.among(by.right, f.right))
-			probability[i] = min(probability[i], max(0, 1-least))
+		free := func(records int) float64 { return max(0, 1-partners/float64(records)) } // share of the records without one
+		for i, c := range chances {
+			left, right := s.Left.among(c.left, free(records[0])), s.Right.among(c.right, free(records[1]))
+			least := min(left, right)
+			if by.both && s.Left != nil && s.Right != nil {
+				least = max(left, right)
+			}
+			allowed[i] = min(probability[i], max(0, 1-least))
 		}
+		partners = by.sum(allowed)
 	}
+	return allowed
 }
 
 // LikelySum returns the sum of the probabilities of the candidates that are more likely matches than not. What a model sees in many

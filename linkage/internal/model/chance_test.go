@@ -78,10 +78,8 @@ func TestStrangersOfWhomTheBestIsNotAheadAreNoMatches(t *testing.T) {
 func TestASideThatIsNotKnownBoundsNothing(t *testing.T) {
 	c := &compare.Comparison{Pairs: []compare.Pair{{A: 0, B: 0}, {A: 1, B: 1}}, Levels: make([]compare.Level, 4), Width: 2, Left: 2, Right: 3}
 	m := &Model{Width: 2, Share: []float64{1, 1}, Evidence: make([]float64, 2*compare.Levels), Prior: 40}
-	probability := []float64{1, 1}
 	known := Sides{Right: &odds{from: []float64{math.Inf(-1)}, chance: []float64{0.3}, unmatched: 1}}
-	known.bound(c, m, [2]int{2, 3}, probability, SumOf)
-	for _, p := range probability {
+	for _, p := range known.allowed(c, m, [2]int{2, 3}, []float64{1, 1}, bounds{from: 2, sum: SumOf}) {
 		if !(math.Abs(p-0.9) <= 0.03) { // 0.3 by chance for each pair, if no record had a partner; a third of the right ones has none
 			t.Errorf("probability %v, want 0.9", p)
 		}

@@ -26,6 +26,10 @@ const (
 	// something larger, such as all packs of a drug, these few are the copies: 0.09 to 0.15 there. In tables of copies it was
 	// 0.28 and more, or less than hardly; once 0.17, in a column of common values, which names few records.
 	hardly, seldom = 0.02, 0.25
+	// leastExpected is how many matches should agree in a column by chance, so that hardly any says something; farLess is the share
+	// of these below which records that have much in common differ in it by a rule, and not by chance: houses of one street in
+	// their numbers, a couple in their sex. Copies of one thing do not.
+	leastExpected, farLess = 8, 0.2
 	// fewThere is the least share of the matches with values in a column that counts, if they are fewer than leastPairs.
 	fewThere = 0.25
 	// rarest is the most nats that a column counts. That values are rarer than one in a thousand says nothing new.
@@ -44,8 +48,10 @@ func (s *Surroundings) doubts(c *compare.Comparison, probability []float64) []in
 // doubted tells whether matches leave too much to chance.
 func (s *Surroundings) doubted(c *compare.Comparison, left *left) bool {
 	switch {
+	case len(left.below) > 0:
+		return true
 	case c.Right == 0 && (s.Within == nil || !s.Told): // sources that were found may be anything that differs
-		doubted := left.naming > mostNaming || left.worded > mostNamingByOne || left.seldom > mostNamingByOne
+		doubted := left.naming+left.seldom > mostNaming || left.worded > mostNamingByOne || left.seldom > mostNamingByOne
 		if left.agreeing <= 1 || s.Within != nil { // a track or a floor looks like a source, too
 			doubted = doubted || left.naming > mostNamingByOne
 		}
@@ -75,6 +81,7 @@ type left struct {
 	worded   float64 // the same by columns of words alone: a number may be a key, or a time, a title is the thing's own
 	seldom   float64 // how often columns would name each record in which a minority of matches agrees
 	repeated float64 // the same by columns that are no time, and whose values several records have: these are no keys
+	below    []int   // columns in which they agree far less often than random pairs: these tell records of a group apart
 	partly   []int   // columns that would name a record, in which less than half of them agree: no doubt by themselves
 }
 
@@ -103,6 +110,9 @@ func (s *Surroundings) leftToChance(c *compare.Comparison, probability []float64
 			differs = 1
 		case c.Right == 0 && s.Within == nil && same[f] < noMore*agree[f]:
 			differs = 0.5
+		}
+		if expected := chance * there[f]; expected >= leastExpected && agree[f] < farLess*expected {
+			of.below = append(of.below, f)
 		}
 		all += tells
 		of.share += differs * tells
