@@ -24,8 +24,8 @@ const (
 	calibratedHopeless = -4
 )
 
-// learn learns the model from a sample of candidates, or takes the one that is given.
-func (e *Examiner) learn(ctx context.Context, sample []compare.Pair, calibrate bool) (err error) {
+// learn learns the model from a sample of candidates, those among so many pairs of records, or takes the one that is given.
+func (e *Examiner) learn(ctx context.Context, sample []compare.Pair, among float64, calibrate bool) (err error) {
 	within := slices.DeleteFunc(slices.Clone(sample), func(p compare.Pair) bool { return !e.Sources.Same(p.A, p.B) })
 	sample = slices.DeleteFunc(sample, func(p compare.Pair) bool { return e.Sources.Same(p.A, p.B) })
 	if e.Sample, err = e.Compare(ctx, e.Matchers, sample); err != nil {
@@ -38,6 +38,9 @@ func (e *Examiner) learn(ctx context.Context, sample []compare.Pair, calibrate b
 		around, err := e.surroundings(ctx, e.Sample, within)
 		if err != nil {
 			return err
+		}
+		if around != nil {
+			around.Among = among
 		}
 		e.takeFitted(model.Fit(ctx, e.Sample, model.Options{Once: e.Once, Sources: e.sourcesOfOne(), Share: e.shares, Calibrate: calibrate, Same: e.Same, Around: around}))
 	}
@@ -52,6 +55,7 @@ type learnedModel struct {
 	Calibrated bool
 	ByKinds    bool // the evidence of columns is not shared
 	Dispute    model.Dispute
+	Beyond     bool // see Fitted.BeyondChance
 	Differing  []int
 	Kinds      []model.Kind
 	Decoys     *model.Decoys
@@ -78,7 +82,7 @@ func (e *Examiner) learned(kind string, learn func() error) error {
 		if m.ByKinds {
 			shares = slices.Repeat([]float64{1}, len(shares))
 		}
-		f := &model.Fitted{Model: model.NewModel(e.Sample, shares), Probability: probability, Calibrated: m.Calibrated, ByKinds: m.ByKinds, Dispute: m.Dispute, Differing: m.Differing, Kinds: m.Kinds, Decoys: m.Decoys, Apart: m.Apart}
+		f := &model.Fitted{Model: model.NewModel(e.Sample, shares), Probability: probability, Calibrated: m.Calibrated, ByKinds: m.ByKinds, Dispute: m.Dispute, BeyondChance: m.Beyond, Differing: m.Differing, Kinds: m.Kinds, Decoys: m.Decoys, Apart: m.Apart}
 		f.Model.Prior, f.Model.Evidence = m.Prior, m.Evidence
 		f.KeepFinite(e.Sample) // shares are not in the note
 		e.takeFitted(f)
@@ -90,7 +94,7 @@ func (e *Examiner) learned(kind string, learn func() error) error {
 	if e.finder.Steps.Log == nil {
 		return nil
 	}
-	m = learnedModel{Prior: e.Model.Prior, Evidence: e.Model.Evidence, Calibrated: e.calibrated, ByKinds: e.ByKinds, Dispute: e.Dispute, Differing: e.differing, Kinds: e.Kinds, Decoys: e.Decoys, Apart: e.Apart}
+	m = learnedModel{Prior: e.Model.Prior, Evidence: e.Model.Evidence, Calibrated: e.calibrated, ByKinds: e.ByKinds, Dispute: e.Dispute, Beyond: e.beyondChance, Differing: e.differing, Kinds: e.Kinds, Decoys: e.Decoys, Apart: e.Apart}
 	if m.Sample, err = e.finder.Steps.Write("sample", e.Sample, 0, e.Sampled); err != nil {
 		return err
 	}
@@ -133,7 +137,8 @@ func (e *Examiner) learnPart(ctx context.Context, pairs *candidates.Pairs, part 
 			some = append(some, compare.Pair{A: p.A, B: p.B})
 		}
 	}
-	return e.learn(ctx, some, false)
+	records := float64(e.Left.Rows())
+	return e.learn(ctx, some, records*records/2/float64(part), false)
 }
 
 // rivalSources returns the sources of the only table, of which a record has one partner each; nil: there are none, or the model

@@ -52,8 +52,9 @@ type Examiner struct {
 	items  *find.Vocabulary // of two tables with many records; else nil
 	own    [2]*ownPairs     // similar records within either table; nil: not looked for yet
 
-	calibrated bool  // the model's scores are calibrated, see scoreCounts.calibrate
-	differing  []int // see model.Fitted
+	calibrated   bool  // the model's scores are calibrated, see scoreCounts.calibrate
+	beyondChance bool  // see model.Fitted
+	differing    []int // see model.Fitted
 
 	Matchers    []*compare.Matcher // one for each goroutine
 	Shifts      []closeness.Shift  // of each column, between the tables; nil: there are none
@@ -127,7 +128,8 @@ func (e *Examiner) findMany(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return e.learn(ctx, sample, true)
+		records := float64(e.Left.Rows())
+		return e.learn(ctx, sample, min(records, find.LearnedFrom)*records, true)
 	}); err != nil {
 		return err
 	}
@@ -289,7 +291,11 @@ func (e *Examiner) mayHold() error {
 func (e *Examiner) takeFitted(f *model.Fitted) {
 	e.Model, e.Sampled, e.calibrated, e.ByKinds = f.Model, f.Probability, f.Calibrated, f.ByKinds
 	e.Kinds, e.Decoys, e.Apart = f.Kinds, f.Decoys, f.Apart
-	if e.Dispute = f.Dispute; f.ByKinds && len(e.Same) == 0 {
+	e.Dispute, e.beyondChance = f.Dispute, f.BeyondChance
+	switch {
+	case f.BeyondChance:
+		e.Tell("no column says what another one does: matches are pairs that agree in more than chance explains, in whichever column they differ")
+	case f.ByKinds && len(e.Same) == 0:
 		e.Tell("what these records have most in common is not what makes them one thing, as with people of one household: " +
 			"matches agree in nearly everything that tells things apart")
 	}

@@ -82,7 +82,7 @@ func TestAModelThatIsNotFiniteIsReplaced(t *testing.T) {
 		t.Errorf("%d likely pairs of 39 records that are there twice; notes %q", n, notes)
 	}
 	e.shares[1] = math.NaN()
-	if err := e.learned("sample-x", func() error { return e.learn(t.Context(), e.Sample.Pairs, false) }); err != nil {
+	if err := e.learned("sample-x", func() error { return e.learn(t.Context(), e.Sample.Pairs, 0, false) }); err != nil {
 		t.Fatal(err)
 	}
 	if n := judge(); n < 39 || n > 60 {

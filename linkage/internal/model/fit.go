@@ -79,16 +79,17 @@ const (
 
 // Fitted is what a fit has found.
 type Fitted struct {
-	Model       *Model
-	Probability []float64 // of each candidate
-	Calibrated  bool      // the model's scores are calibrated
-	ByKinds     bool      // the fit contradicted the kinds of pairs, and the model is that of the kinds: see followKinds
-	Dispute     Dispute   // what the data leave open
-	Differing   []int     // the columns in which matches differ, or other kinds from them; nil: no such columns raise a dispute
-	Kinds       []Kind    // of the candidates; nil: they were not looked for, or there are no two
-	Apart       float64   // the share of the matches that may be other things, as they differ in what would name a record
-	Decoys      *Decoys   // what pairs within sources say of the scores of the model; nil: no sources are known
-	Replaced    bool      // the model had numbers that are not finite, and is that of twins: see KeepFinite
+	Model        *Model
+	Probability  []float64 // of each candidate
+	Calibrated   bool      // the model's scores are calibrated
+	ByKinds      bool      // the fit contradicted the kinds of pairs, and the model is that of the kinds: see followKinds
+	BeyondChance bool      // the fit contradicted what is more than chance, and the model is that: see followIndependent
+	Dispute      Dispute   // what the data leave open
+	Differing    []int     // the columns in which matches differ, or other kinds from them; nil: no such columns raise a dispute
+	Kinds        []Kind    // of the candidates; nil: they were not looked for, or there are no two
+	Apart        float64   // the share of the matches that may be other things, as they differ in what would name a record
+	Decoys       *Decoys   // what pairs within sources say of the scores of the model; nil: no sources are known
+	Replaced     bool      // the model had numbers that are not finite, and is that of twins: see KeepFinite
 }
 
 // Fit learns a model from compared candidates, without labels. When the context has ended, the fit stops, and its
@@ -121,11 +122,14 @@ func Fit(ctx context.Context, c *compare.Comparison, o Options) *Fitted {
 // checkAround replaces a fit that what the tables show besides the candidates contradicts, or puts it in dispute.
 func (f *Fitted) checkAround(ctx context.Context, c *compare.Comparison, o *Options) {
 	sourced := o.Around.Within != nil
-	if MayShowKinds(c, sourced) {
-		f.followKinds(ctx, c, o)
-	}
 	alone := c.Right == 0 && !sourced // nothing but the candidates tells what is not the same thing
 	if alone {
+		f.followIndependent(ctx, c, o)
+	}
+	if MayShowKinds(c, sourced) && !f.BeyondChance {
+		f.followKinds(ctx, c, o)
+	}
+	if alone && !f.BeyondChance {
 		f.followNotion(ctx, c, o)
 	}
 	if f.Differing == nil {

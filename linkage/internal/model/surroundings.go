@@ -25,6 +25,10 @@ type Surroundings struct {
 	Close [][2]float64
 	// Held returns, of each pair of columns f and g at f·columns+g, the share of records in which all words of f are in g too.
 	Held func() []float64
+	// Independent tells whether random pairs agree in two columns as often as they should if neither says what the other one does.
+	Independent bool
+	// Among is the number of pairs of records of which the candidates are the most similar ones; 0: that is not known.
+	Among float64
 	// Naming is the nats that name a record of the only table, the logarithm of their number.
 	Naming float64
 	// Told says that the sources were named by the user, and not found.
