@@ -26,7 +26,6 @@
 package keytable
 
 import (
-	"cmp"
 	"math/bits"
 	"slices"
 	"sync/atomic"
@@ -235,7 +234,7 @@ func Print(key uint64) uint64 { return uint64(Shard(key))<<32 | printOf(key) }
 // Each calls visit for each live entry, with the Print of its key, in the order of Print and slot. If visit
 // returns an error, Each stops and returns it. O(n log n) for each shard of n entries.
 func (t *Table) Each(r Range, visit func(print, slot uint64) error) error {
-	var found [][2]uint64
+	var found []uint64 // the upper bits of an entry, and how far its slot is from the first: their order is that of both
 	for i := range t.shards {
 		p := t.shards[i].entries.Load()
 		if p == nil {
@@ -245,12 +244,12 @@ func (t *Table) Each(r Range, visit func(print, slot uint64) error) error {
 		for j := range *p {
 			e := atomic.LoadUint64(&(*p)[j])
 			if slot, live := r.slot(e); e != 0 && live {
-				found = append(found, [2]uint64{uint64(i)<<32 | e>>32, slot})
+				found = append(found, e>>32<<32|(slot-r.First))
 			}
 		}
-		slices.SortFunc(found, func(a, b [2]uint64) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
+		slices.Sort(found)
 		for _, f := range found {
-			if err := visit(f[0], f[1]); err != nil {
+			if err := visit(uint64(i)<<32|f>>32, r.First+uint64(uint32(f))); err != nil {
 				return err
 			}
 		}
