@@ -88,7 +88,6 @@ func (e *Examiner) randomAgreement(ctx context.Context, s *model.Surroundings) e
 			s.Alike[f]++
 		}
 	}
-	s.Independent = independent(grades, columns)
 	for f := range columns {
 		s.Alike[f] = (s.Alike[f] + 0.5) / (s.Filled[f] + 1)
 		s.Filled[f] /= max(1, float64(len(pairs)))
@@ -96,6 +95,8 @@ func (e *Examiner) randomAgreement(ctx context.Context, s *model.Surroundings) e
 		s.Worded = append(s.Worded, e.Columns[f].Worded())
 		s.Timed = append(s.Timed, e.finder.Kinds[f] == record.Date)
 	}
+	// Texts of several words are alike by degrees, which say more than that they agree.
+	s.Independent = !slices.Contains(s.Worded, true) && independent(grades, columns)
 	return nil
 }
 

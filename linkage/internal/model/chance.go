@@ -48,14 +48,23 @@ const (
 // Bound lowers probabilities to those that chance allows. If no pair would be a link by the upper bound of chance, or hardly one
 // with the fewest partners, it lowers them by that. sum, SumOf or LikelySum, counts the records that have a partner.
 func (c *Chance) Bound(found *compare.Comparison, m *Model, records [2]int, probability []float64, sum func([]float64) float64) {
+	if fewest := c.Most.allowed(found, m, records, probability, bounds{sum: LikelySum}); c.hardlyAny(probability, fewest) {
+		copy(probability, fewest)
+		return
+	}
 	most := bounds{from: sum(probability), sum: sum}
-	allowed := c.Most.allowed(found, m, records, probability, bounds{sum: LikelySum})
-	if likely := LikelySum(probability); likely < leastLikely || LikelySum(allowed) >= hardlyAnyLeft*likely {
-		if allowed = c.Most.allowed(found, m, records, probability, most); LikelySum(allowed) > 0 {
-			allowed = c.Likely.allowed(found, m, records, probability, most)
-		}
+	allowed := c.Most.allowed(found, m, records, probability, most)
+	if LikelySum(allowed) > 0 {
+		allowed = c.Likely.allowed(found, m, records, probability, most)
 	}
 	copy(probability, allowed)
+}
+
+// hardlyAny tells whether chance leaves hardly one of the likely matches with the fewest partners. Where one of the tables does not
+// show what chance finds, both have styles of their own, and what is left says nothing.
+func (c *Chance) hardlyAny(probability, fewest []float64) bool {
+	likely := LikelySum(probability)
+	return c.Likely.Left != nil && c.Likely.Right != nil && likely >= leastLikely && LikelySum(fewest) < hardlyAnyLeft*likely
 }
 
 // Doubted returns what chance leaves of probabilities where both tables must allow it, with the fewest partners; nil: as good
