@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/candidates"
+	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/linkage/internal/compare"
 	"github.com/alike-dev/alike/linkage/internal/model"
 	"github.com/alike-dev/alike/record"
@@ -228,7 +229,7 @@ func (t *Finder) ClosestTo(ctx context.Context, v *Vocabulary, numbers []uint32,
 	var pairs []compare.Pair
 	var of []candidates.Pair // the pairs of one record
 	take := func() {
-		slices.SortFunc(of, func(x, y candidates.Pair) int {
+		sorting.Func(of, func(x, y candidates.Pair) int {
 			return cmp.Or(cmp.Compare(y.Score, x.Score), cmp.Compare(x.B, y.B))
 		})
 		for _, p := range of[:min(len(of), FirstK)] {
