@@ -117,12 +117,13 @@ type thirds struct {
 	pairs   []pair
 	most    int // of a pair
 	strip   bool
+	texts   [][]byte
 	runs    [][]run    // of the beginnings of documents
 	related [][]uint32 // by document, ascending
 }
 
 func newThirds(w *witness, pairs []pair, likely []int) *thirds {
-	t := &thirds{pairs: pairs, most: thirdsMost, strip: w.strip, runs: slices.Clone(w.runs), related: make([][]uint32, len(w.runs))}
+	t := &thirds{pairs: pairs, most: thirdsMost, strip: w.strip, texts: w.texts, runs: slices.Clone(w.runs), related: make([][]uint32, len(w.runs))}
 	for _, i := range likely {
 		p := pairs[i]
 		t.related[p.a], t.related[p.b] = append(t.related[p.a], p.b), append(t.related[p.b], p.a)

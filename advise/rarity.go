@@ -51,23 +51,11 @@ func keepRare(ctx context.Context, s *Sample, c cut, sets [][]uint64, threads in
 			return err
 		}
 	}
-	all := slices.Concat(counted...)
-	slices.Sort(all)
-	gone := map[uint64]struct{}{}
-	for len(all) > 0 {
-		df := 1
-		for df < len(all) && all[df] == all[0] {
-			df++
-		}
-		if shingle.RareWeight(all[0], uint64(df), uint64(most)) == 0 {
-			gone[all[0]] = struct{}{}
-		}
-		all = all[df:]
-	}
+	many, _ := commonFeatures(counted, most, most)
+	common := newFilter(many)
 	for i := range sets {
 		sets[i] = slices.DeleteFunc(sets[i], func(feature uint64) bool {
-			_, is := gone[feature]
-			return is
+			return common.has(packed(feature, 0)>>docBits) && shingle.RareWeight(feature, uint64(most)+1, uint64(most)) == 0
 		})
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/internal/places"
 )
 
@@ -28,7 +29,10 @@ const (
 
 	slotsApart = 0.4 // share in the slots, of that beside them, below which two texts are none of each other,
 	slotsDoubt = 0.6 // and below which they may be,
-	slotsMost  = 3   // if one in so many pairs of a text may be
+	slotsMost  = 2   // if one in so many pairs of all that are connected may be
+
+	noiseMost  = 2   // characters that differ in a slot, on average, below which it is noise of a copy,
+	noiseShare = 0.2 // or so large a share of them
 )
 
 // slots are the places that each text of a template fills by itself.
@@ -36,6 +40,8 @@ type slots struct {
 	runs    [][]run
 	related [][]uint32 // by document, ascending: those that share much with it
 	of      [][]span   // by document, ascending
+	texts   [][]byte
+	strip   bool
 }
 
 // span is a piece of a text, by the places where its runs begin.
@@ -43,7 +49,7 @@ type span struct{ from, to uint32 }
 
 // findSlots looks for the slots of all documents.
 func (t *thirds) findSlots(ctx context.Context, threads int) (*slots, error) {
-	s := &slots{t.runs, make([][]uint32, len(t.runs)), make([][]span, len(t.runs))}
+	s := &slots{t.runs, make([][]uint32, len(t.runs)), make([][]span, len(t.runs)), t.texts, t.strip}
 	for _, p := range t.pairs {
 		if p.cover >= noCopy {
 			s.related[p.a], s.related[p.b] = append(s.related[p.a], p.b), append(s.related[p.b], p.a)
@@ -103,7 +109,11 @@ func (f *slotFinder) find(text []run, runs [][]run, related []uint32) (found []s
 }
 
 // filling is how much of the slots of a text another one has, and of what is beside these.
-type filling struct{ in, inAll, beside, besideAll, slots int }
+type filling struct {
+	in, inAll, beside, besideAll, slots int
+
+	pieces [][2]span // what stands in such a slot, in either text
+}
 
 // filled returns how a document fills those slots of another one which are its own as well. It returns scratch.
 func (s *slots) filled(doc, by uint32, has []uint32) (f filling, scratch []uint32) {
@@ -115,8 +125,14 @@ func (s *slots) filled(doc, by uint32, has []uint32) (f filling, scratch []uint3
 		from, to := min(int(o.from), len(has)), min(int(o.to), len(has))
 		before, behind := max(from-slotBeside, 0), min(to+slotBeside, len(has))
 		head, tail := metAt(has[before:from]), metAt(has[to:behind])
-		if head.n+tail.n == 0 || !s.slotAmong(by, head, tail, to-from+2*slotBeside) {
+		if head.n == 0 || tail.n == 0 || !s.slotAmong(by, head, tail, to-from+2*slotBeside) {
 			continue // cut off, perhaps; or noise
+		}
+		if from+places.Chars <= to && head.n > 0 && tail.first > head.last {
+			f.pieces = append(f.pieces, [2]span{
+				{uint32(from + places.Chars - 1), uint32(to)},
+				{uint32(min(head.last+places.Chars, tail.first)), uint32(tail.first)},
+			})
 		}
 		f.slots++
 		f.in, f.inAll = f.in+metAt(has[from:to]).n, f.inAll+to-from
@@ -170,15 +186,35 @@ func sharedPlaces(a, b []run, has []uint32) []uint32 {
 
 // share returns how a pair shares what is in the slots of either text, of how it shares what is beside them: 1 or so for
 // copies. told: there are enough.
-func (s *slots) share(p *pair, has *[]uint32) (share float64, told bool) {
+func (s *slots) share(p *pair, has *[]uint32) (share float64, pieces [][2]span, told bool) {
 	var x, y filling
 	x, *has = s.filled(p.a, p.b, *has)
 	y, *has = s.filled(p.b, p.a, *has)
 	in, inAll := x.in+y.in, x.inAll+y.inAll
 	if x.slots+y.slots < slotsLeast || inAll < slotLeast {
-		return 0, false
+		return 0, nil, false
 	}
-	return float64(in) / float64(inAll) / (float64(x.beside+y.beside) / float64(x.besideAll+y.besideAll)), true
+	share = float64(in) / float64(inAll) / (float64(x.beside+y.beside) / float64(x.besideAll+y.besideAll))
+	for _, piece := range y.pieces {
+		x.pieces = append(x.pieces, [2]span{piece[1], piece[0]})
+	}
+	return share, x.pieces, true
+}
+
+// noisy tells whether what stands in the slots of a pair is mostly the same, but for some characters: then these are no slots,
+// but noise of copies in one place.
+func (s *slots) noisy(p *pair, pieces [][2]span, e *edits) bool {
+	e.a, e.b = e.append(e.a[:0], s.texts[p.a]), e.append(e.b[:0], s.texts[p.b])
+	all, longest := 0, 0
+	for _, of := range pieces {
+		a, b := e.a[min(int(of[0].from), len(e.a)):min(int(of[0].to), len(e.a))], e.b[min(int(of[1].from), len(e.b)):min(int(of[1].to), len(e.b))]
+		changed, longer := max(len(a), len(b)), max(len(a), len(b))
+		if min(len(a), len(b)) > 0 {
+			changed, _ = e.by.Distance(a, b)
+		}
+		all, longest = all+changed, longest+longer
+	}
+	return all < noiseMost*len(pieces) || float64(all) <= noiseShare*float64(longest)
 }
 
 // slots lowers the cover of pairs of which slots tell that they share a template only, or may. It returns the others.
@@ -213,10 +249,14 @@ func (s *slots) judge(ctx context.Context, pairs []pair, of []int, threads int) 
 	most, told := make([]float64, len(of)), make([]bool, len(of))
 	err := each(ctx, len(of), threads, func() func(int) {
 		var has []uint32
+		e := newEdits(reading(s.strip))
 		return func(i int) {
 			var share float64
-			share, told[i] = s.share(&pairs[of[i]], &has)
+			var pieces [][2]span
+			share, pieces, told[i] = s.share(&pairs[of[i]], &has)
 			switch {
+			case told[i] && share < slotsDoubt && s.noisy(&pairs[of[i]], pieces, e):
+				most[i] = 1
 			case told[i] && share < slotsApart:
 				most[i] = noCopy
 			case told[i] && share < slotsDoubt:
@@ -226,20 +266,24 @@ func (s *slots) judge(ctx context.Context, pairs []pair, of []int, threads int) 
 			}
 		}
 	})
+	connected := cluster.New(len(s.runs))
+	for i, at := range of {
+		if told[i] {
+			connected.Union(pairs[at].a, pairs[at].b)
+		}
+	}
 	all, apart := make([]int, len(s.runs)), make([]int, len(s.runs))
 	for i, at := range of {
-		for _, doc := range []uint32{pairs[at].a, pairs[at].b} {
-			if told[i] {
-				all[doc]++
-			}
-			if most[i] < 1 {
-				apart[doc]++
-			}
+		if !told[i] {
+			continue
+		}
+		root := connected.Find(pairs[at].a)
+		if all[root]++; most[i] < 1 {
+			apart[root]++
 		}
 	}
 	for i, at := range of {
-		p := pairs[at]
-		if slotsMost*apart[p.a] < all[p.a] || slotsMost*apart[p.b] < all[p.b] {
+		if root := connected.Find(pairs[at].a); slotsMost*apart[root] < all[root] {
 			most[i] = 1
 		}
 	}

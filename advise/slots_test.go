@@ -172,3 +172,24 @@ func TestTemplatesOfAFewTextsArePartedByWhatIsRarest(t *testing.T) {
 		t.Errorf("%s finds %d pairs, of which %d are copies, of %d", a.Chosen, pairs, right, all)
 	}
 }
+
+// Of eight copies with much noise, places where some differ from each other are no slots.
+func TestNoiseInOnePlaceIsNoSlot(t *testing.T) {
+	w, rng := newWriter(9), rand.New(rand.NewPCG(9, 9))
+	var texts []string
+	for range 40 {
+		text := w.text(150)
+		for range 8 {
+			texts = append(texts, mistyped(rng, text, 11+rng.IntN(30)))
+		}
+	}
+	apart, most := 0, coverBySlots(t, texts)
+	for _, cover := range most {
+		if cover < 1 {
+			apart++
+		}
+	}
+	if 100*apart > len(most) {
+		t.Errorf("%d of %d pairs of copies look like texts of a template", apart, len(most))
+	}
+}

@@ -5,7 +5,7 @@ usage: reprints.py ALIKE FOLDER [SEED…]
 
 Makes sets by ../shared/tools/noisy_news.py of BBC and Reuters in FOLDER, four kinds of errors for each seed (default 1 to
 5), takes what `ALIKE tune` chooses with and without third texts, lists the pairs and scores them by the truth. Articles
-that are copies of each other in the collection itself count as wrong. Then 900 articles of BBC: two fifths with a second
+that repeat others of the collection itself are left out first. Then 900 articles of BBC: two fifths with a second
 copy, two fifths beside both their halves, each text with up to 8 % of its letters wrong; and sets without copies.
 """
 import collections
@@ -24,14 +24,25 @@ def run(*command):
     return subprocess.run([str(c) for c in command], capture_output=True, text=True, check=True)
 
 
-def source(collection):
-    return SHARED / "data" / COLLECTIONS[collection] / "docs.jsonl.zst"
+def source(folder, collection):
+    """The articles of a collection, without those that have more than a fiftieth of their runs of eight words from others."""
+    path, seen = folder / f"{collection}.jsonl", set()
+    if not path.exists():
+        kept = []
+        for line in run("zstd", "-dc", SHARED / "data" / COLLECTIONS[collection] / "docs.jsonl.zst").stdout.splitlines():
+            words = json.loads(line)["text"].lower().split()
+            runs = {" ".join(words[i : i + 8]) for i in range(len(words) - 7)}
+            if 50 * len(runs & seen) <= len(runs):
+                kept.append(line + "\n")
+            seen |= runs
+        path.write_text("".join(kept))
+    return path
 
 
 def reprints(folder, collection, kind, seed, *more):
     out = folder / "-".join([collection, kind, str(seed), *(m.strip("-") for m in more)])
     if not (out / "truth.csv").exists():
-        run(sys.executable, SHARED / "tools" / "noisy_news.py", source(collection), out, seed, "--kind", kind, *more)
+        run(sys.executable, SHARED / "tools" / "noisy_news.py", source(folder, collection), out, seed, "--kind", kind, *more)
     with open(out / "truth.csv") as file:
         entity = {row["id"]: row["entity"] for row in csv.DictReader(file)}
     total = sum(n * (n - 1) // 2 for n in collections.Counter(entity.values()).values())
@@ -40,7 +51,7 @@ def reprints(folder, collection, kind, seed, *more):
 
 def halves(folder):
     rng, texts, truth = random.Random(7), [], set()
-    docs = [json.loads(line)["text"] for line in run("zstd", "-dc", source("bbc")).stdout.splitlines()]
+    docs = [json.loads(line)["text"] for line in source(folder, "bbc").read_text().splitlines()]
     rng.shuffle(docs)
 
     def add(text):
