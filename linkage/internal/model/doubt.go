@@ -1,6 +1,8 @@
 package model
 
 import (
+	"math"
+
 	"github.com/alike-dev/alike/linkage/internal/compare"
 )
 
@@ -26,10 +28,10 @@ const (
 	// something larger, such as all packs of a drug, these few are the copies: 0.09 to 0.15 there. In tables of copies it was
 	// 0.28 and more, or less than hardly; once 0.17, in a column of common values, which names few records.
 	hardly, seldom = 0.02, 0.25
-	// leastExpected is how many matches should agree in a column by chance, so that hardly any says something; farLess is the share
-	// of these below which records that have much in common differ in it by a rule, and not by chance: houses of one street in
-	// their numbers, a couple in their sex. Copies of one thing do not.
-	leastExpected, farLess = 8, 0.2
+	// farLess is the share of the matches that agree in a column by chance below which records that have much in common differ in it
+	// by a rule: houses of one street in their numbers, a couple in their sex. Copies of one thing do not. surelyLess is how many
+	// standard deviations below chance that must be.
+	farLess, surelyLess = 0.6, 4
 	// fewThere is the least share of the matches with values in a column that counts, if they are fewer than leastPairs.
 	fewThere = 0.25
 	// rarest is the most nats that a column counts. That values are rarer than one in a thousand says nothing new.
@@ -98,6 +100,7 @@ func (s *Surroundings) leftToChance(c *compare.Comparison, probability []float64
 		}
 	}
 	all := 0.0
+	coded := c.Right == 0 && s.Within != nil // random pairs may be of one source, which has words of its own
 	for f, chance := range s.Alike {
 		if there[f] == 0 || there[f] < min(leastPairs, fewThere*matches) {
 			continue
@@ -111,7 +114,7 @@ func (s *Surroundings) leftToChance(c *compare.Comparison, probability []float64
 		case c.Right == 0 && s.Within == nil && same[f] < noMore*agree[f]:
 			differs = 0.5
 		}
-		if expected := chance * there[f]; expected >= leastExpected && agree[f] < farLess*expected {
+		if expected := chance * there[f]; !coded && agree[f] < farLess*expected && 2*(math.Sqrt(expected)-math.Sqrt(agree[f])) > surelyLess { // of Poisson's counts
 			of.below = append(of.below, f)
 		}
 		all += tells
