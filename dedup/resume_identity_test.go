@@ -252,6 +252,7 @@ var harmless = map[string]string{
 	"Corpus.Buckets":   "where objects come from; their versions are settings",
 	"Corpus.ReadAhead": "when bytes are fetched, not which",
 	"Corpus.Visit":     "is told only",
+	"Corpus.seen":      "is told only",
 	"Corpus.Texts":     "a text is a setting with its version, which names the command and the file's state",
 	"Corpus.NoText":    "of tables that are joined: a document has a text",
 	"Link":             "excludes Work",

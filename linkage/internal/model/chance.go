@@ -37,11 +37,12 @@ const (
 )
 
 // hardlyAnyLeft is the least share of the likely matches that chance must leave, by the upper bound and the fewest partners, if there
-// are matches at all: 0.92 and more in tables that have some, of halves that have none 0.1 and less in twelve of twenty. unclear is
-// the same where it shows no more than that the data do not tell. Of fewer matches than leastLikely shares say nothing.
+// are matches at all: 0.92 and more in tables that have some, 0.72 of Abt and Buy, whose own records are alike; of halves that have
+// none 0.1 and less in twelve of twenty. unclear is the same by both tables, below which the data do not tell: 0.6 of Abt and Buy.
+// Of fewer matches than leastLikely shares say nothing.
 const (
 	hardlyAnyLeft = 0.1
-	unclear       = 0.75
+	unclear       = 0.5
 	leastLikely   = 10
 )
 
