@@ -126,7 +126,10 @@ func (s *Sides) allowed(found *compare.Comparison, m *Model, records [2]int, pro
 			}
 			allowed[i] = min(probability[i], max(0, 1-least))
 		}
-		partners = by.sum(allowed)
+		before := partners
+		if partners = by.sum(allowed); partners == before {
+			break
+		}
 	}
 	return allowed
 }
@@ -142,7 +145,7 @@ func LikelySum(probability []float64) (sum float64) {
 	return sum
 }
 
-// boundSteps is the number of iterations; the probabilities converge earlier.
+// boundSteps is the largest number of iterations.
 const boundSteps = 50
 
 // Comparable tells whether b, the best scores of records within their table, show what chance finds in the
