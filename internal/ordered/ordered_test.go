@@ -279,14 +279,23 @@ func TestOperationsKeepTheirOrderWhateverEntriesGetLost(t *testing.T) {
 	}
 }
 
+// twoOf returns two replicas of a log that are ready.
+func twoOf(t *testing.T, log *memlog.Log) (a, b *one) {
+	t.Helper()
+	a, b = begin(t, log, "a", t.TempDir(), nil), begin(t, log, "b", t.TempDir(), nil)
+	t.Cleanup(func() {
+		b.Close()
+		a.Close()
+	})
+	a.ready(t)
+	b.ready(t)
+	return a, b
+}
+
 // Of a log whose end is lost and comes back different, a replica that had applied the old one goes back.
 func TestAReplicaGoesBackWhenALostEndComesBackDifferent(t *testing.T) {
 	log := memlog.New()
-	a, b := begin(t, log, "a", t.TempDir(), nil), begin(t, log, "b", t.TempDir(), nil)
-	defer a.Close()
-	defer b.Close()
-	a.ready(t)
-	b.ready(t)
+	a, b := twoOf(t, log)
 	for i := range 20 {
 		if _, err := a.say(t, fmt.Sprint("before ", i)); err != nil {
 			t.Fatal(err)
@@ -321,11 +330,7 @@ func TestAReplicaGoesBackWhenALostEndComesBackDifferent(t *testing.T) {
 // A replica that has decided otherwise than another learns it from the next entry of that one, and goes back.
 func TestAReplicaThatDecidesOtherwiseGoesBack(t *testing.T) {
 	log := memlog.New()
-	a, b := begin(t, log, "a", t.TempDir(), nil), begin(t, log, "b", t.TempDir(), nil)
-	defer a.Close()
-	defer b.Close()
-	a.ready(t)
-	b.ready(t)
+	a, b := twoOf(t, log)
 	b.list.mu.Lock()
 	b.list.other = true
 	b.list.mu.Unlock()
