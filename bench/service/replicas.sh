@@ -14,6 +14,7 @@ set -euo pipefail
 export LC_ALL=C
 what=$1 alike=$2 service=$3 nats=$4 docs=$5 rounds=${6:-3} share=${SHARE:-15}
 folder=$(mktemp -d)
+export TMPDIR=$folder # of replicas that are killed and leave their snapshots
 groups=/sys/fs/cgroup/cpu/alike-replicas-$$
 program=("$alike" serve --listen 127.0.0.1:0)
 servers=() replicas=() urls=() all=()
