@@ -7,11 +7,9 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/internal/hashing"
-	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/minhash"
-	"github.com/alike-dev/alike/simjoin"
 )
 
 // strangers is the number of documents of which all pairs are compared, and tailShare the share of the most similar
@@ -38,7 +36,7 @@ type chance struct {
 
 // strangersOf draws documents, and returns the pairs of these that share no passages. (The first documents of a sample
 // are no fair ones: documents come by a feature, and so with others that have it.) Pairs are ascending.
-func (s *Sample) strangersOf(pairs []pair) (unrelated [][2]uint32) {
+func (s *Sample) strangersOf(pairs []pair) (unrelated []pair) {
 	drawn := make([]uint32, len(s.Documents))
 	for i := range drawn {
 		drawn[i] = uint32(i)
@@ -51,26 +49,26 @@ func (s *Sample) strangersOf(pairs []pair) (unrelated [][2]uint32) {
 	for i, a := range drawn {
 		for _, b := range drawn[i+1:] {
 			if _, are := find(pairs, a, b); !are {
-				unrelated = append(unrelated, [2]uint32{a, b})
+				unrelated = append(unrelated, pair{a: a, b: b})
 			}
 		}
 	}
 	return unrelated
 }
 
-// newChance compares strangers. All pairs of the whole are those of so many distinct documents.
-func newChance(sets [][]uint64, unrelated [][2]uint32, m measure.Measure, distinct float64) (c chance) {
-	for _, p := range unrelated {
-		a, b := sets[p[0]], sets[p[1]]
-		common := simjoin.Intersection(a, b)
-		c.shared += float64(common)
-		c.similar = append(c.similar, m.Similarity(uint64(common), uint64(len(a)), uint64(len(b))))
-	}
-	if len(c.similar) == 0 {
+// newChance takes how similar strangers are, and how many features each of their pairs shares. All pairs of the whole are
+// those of so many distinct documents.
+func newChance(similar []float64, common []int, distinct float64) (c chance) {
+	if len(similar) == 0 {
 		return c
 	}
-	c.shared /= float64(len(c.similar))
-	sorting.Func(c.similar, func(a, b float64) int { return cmp.Compare(b, a) })
+	for _, n := range common {
+		c.shared += float64(n)
+	}
+	c.shared /= float64(len(common))
+	c.similar = similar
+	slices.Sort(c.similar)
+	slices.Reverse(c.similar)
 	c.pairs = distinct * distinct / 2 * tailShare
 	c.from, c.scale = tailOf(c.similar, tailShare)
 	inner, scale := tailOf(c.similar, tailShare/tailInner)

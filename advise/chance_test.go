@@ -21,13 +21,17 @@ func TestChanceIsOfTheOrderOfWhatIs(t *testing.T) {
 		slices.Sort(sets[i])
 		sets[i] = slices.Compact(sets[i])
 	}
-	var pairs [][2]uint32
+	var pairs []pair
 	for a := range uint32(strangers) {
 		for b := range a {
-			pairs = append(pairs, [2]uint32{b, a})
+			pairs = append(pairs, pair{a: b, b: a})
 		}
 	}
-	c := newChance(sets, pairs, measure.Jaccard, documents)
+	common, err := commons(t.Context(), sets, pairs, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newChance(similarities(measure.Jaccard, sets, pairs, common), common, documents)
 	var is [steps + 1]float64
 	for a := range sets {
 		for b := range a {

@@ -3,6 +3,7 @@ package advise
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 
 	"github.com/alike-dev/alike/internal/hashing"
@@ -183,8 +184,8 @@ func (t *thirds) kind(p *pair, three *triple, words *contexts, texts [][]byte) k
 // triple compares three texts: scratch of one goroutine.
 type triple struct {
 	size  [3]int      // runs by text
-	in    [3][]uint8  // by text and place: which texts have the run that begins here, as bits
-	next  [3][]uint32 // where the next text has it first
+	in    [3][]uint8  // by text and place, and one behind the end: which texts have the run that begins here, as bits
+	next  [3][]uint32 // likewise: where the next text has it first
 	apart [3][]uint32 // runs before a place that the text before lacks, and the next one has
 }
 
@@ -212,9 +213,13 @@ func (t *triple) read(runs [3][]run) {
 			end = max(end, int(r.at)+1)
 		}
 		t.size[i] = len(of)
-		t.in[i], t.next[i], t.apart[i] = places.Zeros(t.in[i], end), places.Zeros(t.next[i], end), places.Zeros(t.apart[i], end+1)
+		t.in[i], t.next[i], t.apart[i] = places.Zeros(t.in[i], end+1), places.Zeros(t.next[i], end+1), places.Zeros(t.apart[i], end+1)
 	}
 	t.meet(runs)
+	for i := range runs {
+		end := len(t.in[i]) - 1
+		t.in[i], t.next[i] = t.in[i][:end], t.next[i][:end]
+	}
 	for i := range runs {
 		both := uint8(inAll &^ (1 << ((i + 2) % 3)))
 		for at, in := range t.in[i] {
@@ -226,32 +231,50 @@ func (t *triple) read(runs [3][]run) {
 	}
 }
 
-// meet finds out which texts have each run.
+// meet finds out which texts have each run. It merges them by feature, without branches that depend on these: what a text
+// does not have is written to a place behind its end.
+//
+//	while a text has runs left:
+//	    least = the least feature of their next runs;  in = the texts that have it next
+//	    each text:  in[has it next ? its place : end] = in;  go on by one if it has
+//
+// A feature that a text has again stands in the texts in which it stood before.
 func (t *triple) meet(runs [3][]run) {
-	for {
-		least, left := uint64(0), false
-		for _, r := range runs {
-			if len(r) > 0 && (!left || r[0].feature < least) {
-				least, left = r[0].feature, true
-			}
+	a, b, c := runs[0], runs[1], runs[2]
+	inA, inB, inC, nextA, nextB, nextC := t.in[0], t.in[1], t.in[2], t.next[0], t.next[1], t.next[2]
+	endA, endB, endC := uint32(len(inA)-1), uint32(len(inB)-1), uint32(len(inC)-1)
+	last, lastIn, first := uint64(math.MaxUint64), uint8(0), [3]uint32{}
+	for len(a)+len(b)+len(c) > 0 {
+		x, y, z := nextRun(a), nextRun(b), nextRun(c)
+		least := min(x.feature, y.feature, z.feature)
+		hasA, hasB, hasC := one(x.feature == least), one(y.feature == least), one(z.feature == least)
+		in := uint8(hasA | hasB<<1 | hasC<<2)
+		if least == last {
+			in = lastIn
+		} else {
+			first = [3]uint32{x.at, y.at, z.at}
 		}
-		if !left {
-			return
-		}
-		in, first := uint8(0), [3]uint32{}
-		for i, r := range runs {
-			if len(r) > 0 && r[0].feature == least {
-				in, first[i] = in|1<<i, r[0].at
-			}
-		}
-		for i := range runs {
-			for len(runs[i]) > 0 && runs[i][0].feature == least {
-				at := runs[i][0].at
-				t.in[i][at], t.next[i][at] = in, first[(i+1)%3]
-				runs[i] = runs[i][1:]
-			}
-		}
+		last, lastIn = least, in
+		placeA, placeB, placeC := endA+hasA*(x.at-endA), endB+hasB*(y.at-endB), endC+hasC*(z.at-endC)
+		inA[placeA], inB[placeB], inC[placeC] = in, in, in
+		nextA[placeA], nextB[placeB], nextC[placeC] = first[1], first[2], first[0]
+		a, b, c = a[hasA:], b[hasB:], c[hasC:]
 	}
+}
+
+// nextRun returns the first of some runs, and behind the last one a run of a feature that none has: features have featureBits.
+func nextRun(runs []run) run {
+	if len(runs) == 0 {
+		return run{feature: math.MaxUint64 - 1}
+	}
+	return runs[0]
+}
+
+func one(is bool) uint32 {
+	if is {
+		return 1
+	}
+	return 0
 }
 
 // gaps calls visit for the gaps of one text: behind which place and before which one each is, how many runs that text has

@@ -25,7 +25,7 @@ var rareCuts = []cut{{tokens: text.Chars, n: 5}, {tokens: text.Chars, n: 8}, {to
 // what shingle.RarestMost texts have, if the sample is the whole, and few texts are there twice: how many more of a corpus
 // have a feature than of a sample nobody can say.
 const (
-	apartShare   = 50 // pairs of one template are one in so many of those that look like copies, at least
+	apartShare   = 20 // pairs of one template are one in so many of those that look like copies, at least: fewer cost less precision
 	distinctMost = 0.9
 )
 

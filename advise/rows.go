@@ -49,7 +49,7 @@ type view struct {
 
 // views returns the views of all recipes, nil in brief if the data do not tell, and whom to ask about pairs. It sets the
 // weights of pairs.
-func views(ctx context.Context, s *Sample, w *witness, pairs, given []pair, unrelated [][2]uint32, o Options) (all []view, third asked, err error) {
+func views(ctx context.Context, s *Sample, w *witness, pairs, given, unrelated []pair, o Options) (all []view, third asked, err error) {
 	var sets [][]uint64
 	for _, c := range w.cuts(s, o) {
 		if !c.ofAll() {
@@ -79,6 +79,10 @@ func views(ctx context.Context, s *Sample, w *witness, pairs, given []pair, unre
 				}
 			}
 		}
+		ofStrangers, err := commons(ctx, sets, unrelated, o.Threads)
+		if err != nil {
+			return nil, nil, err
+		}
 		own := sets[:len(s.Documents)]
 		features := 0
 		for _, set := range own {
@@ -91,7 +95,7 @@ func views(ctx context.Context, s *Sample, w *witness, pairs, given []pair, unre
 			all = append(all, view{
 				Recipe: Recipe{Tokens: c.tokens, N: c.n, Measure: m, StripDiacritics: c.strip, Rare: c.rare, Rarest: c.rarest},
 				pairs:  similarities(m, sets, pairs, common), given: similarities(m, sets, given, ofGiven),
-				chance:   newChance(own, unrelated, m, s.Distinct),
+				chance:   newChance(similarities(m, sets, unrelated, ofStrangers), ofStrangers, s.Distinct),
 				features: float64(features) * s.Distinct / float64(max(len(own), 1)), distinct: s.Distinct,
 			})
 		}

@@ -18,7 +18,8 @@ import (
 //	C   … was seen by Anne Moore on Friday …
 const (
 	slotTexts  = 8  // related texts that are compared with one, each with the
-	slotAhead  = 2  // next ones
+	slotAhead  = 2  // next ones; if the first few, slotFirst,
+	slotFirst  = 2  // show no slot, there is none
 	slotsTell  = 5  // of so many related texts on
 	slotsLeast = 2  // slots that tell,
 	slotLeast  = 16 // of so many runs
@@ -77,6 +78,9 @@ func (f *slotFinder) find(text []run, runs [][]run, related []uint32) (found []s
 	n := min(len(related), slotTexts)
 	nth := func(i int) []run { return runs[related[i%n*len(related)/n]] }
 	for i := range n {
+		if i == slotFirst && len(f.spans(slotFirst)) == 0 { // noise of its own
+			return nil
+		}
 		for ahead := 1; ahead <= slotAhead; ahead++ {
 			f.three.read([3][]run{text, nth(i), nth(i + ahead)})
 			if i == 0 && ahead == 1 {
@@ -93,6 +97,11 @@ func (f *slotFinder) find(text []run, runs [][]run, related []uint32) (found []s
 			})
 		}
 	}
+	return f.spans(n)
+}
+
+// spans returns the slots by the comparisons with so many texts.
+func (f *slotFinder) spans(n int) (found []span) {
 	alone, agreed, in := 0, 0, false
 	for at := range f.alone {
 		alone, agreed = alone+f.alone[at], agreed+f.agreed[at]

@@ -3,6 +3,8 @@ package advise
 import (
 	"context"
 	"iter"
+	"math"
+	"math/bits"
 	"slices"
 	"sync/atomic"
 
@@ -98,14 +100,20 @@ func readRuns(ctx context.Context, texts [][]byte, strip bool, threads int) (fea
 // commonFeatures returns the features that more than rare documents have, and of these those of more than few, ascending, in
 // the form of packed.
 func commonFeatures(features [][]uint64, rare, few int) (common, ofMost []uint64) {
-	total := 0
+	counts := make([]uint16, 1<<countBits) // of occurrences: most features have too few to be sorted
 	for _, f := range features {
-		total += len(f)
+		for _, feature := range f {
+			if n := &counts[packed(feature, 0)>>(64-countBits)]; *n < math.MaxUint16 {
+				*n++
+			}
+		}
 	}
-	all := make([]uint64, 0, total)
+	var all []uint64
 	for doc, f := range features {
 		for _, feature := range f {
-			all = append(all, packed(feature, doc))
+			if key := packed(feature, doc); int(counts[key>>(64-countBits)]) > min(rare, math.MaxUint16-1) {
+				all = append(all, key)
+			}
 		}
 	}
 	all = shingle.Set(all)
@@ -132,33 +140,33 @@ func packed(feature uint64, number int) uint64 {
 	return hashing.Mix(feature)>>docBits<<docBits | uint64(number)
 }
 
-// filter answers at once, of most features, that they are not among some.
+// filter tells which features are among some.
 type filter struct {
 	sorted []uint64
-	bits   []uint64 // by the leading bits of a feature
+	starts []uint32 // by the leading bits of a feature; one more is the end
+	shift  int
 }
 
 const (
 	featureBits = 64 - docBits
-	filterBits  = 20
+	countBits   = 20
 )
 
 func newFilter(sorted []uint64) filter {
-	f := filter{sorted, make([]uint64, 1<<filterBits/64)}
+	size := bits.Len(uint(len(sorted)))
+	f := filter{sorted, make([]uint32, 1<<size+1), featureBits - size}
 	for _, key := range sorted {
-		bit := key >> (featureBits - filterBits)
-		f.bits[bit/64] |= 1 << (bit % 64)
+		f.starts[key>>f.shift+1]++
+	}
+	for i := range 1 << size {
+		f.starts[i+1] += f.starts[i]
 	}
 	return f
 }
 
 func (f filter) has(key uint64) bool {
-	bit := key >> (featureBits - filterBits)
-	if f.bits[bit/64]>>(bit%64)&1 == 0 {
-		return false
-	}
-	_, is := slices.BinarySearch(f.sorted, key)
-	return is
+	at := key >> f.shift
+	return slices.Contains(f.sorted[f.starts[at]:f.starts[at+1]], key)
 }
 
 // rareRuns returns the runs that are not common: sorted as one number of a feature and a place. It returns scratch.
