@@ -86,6 +86,9 @@ def measure(alike, folder, name, docs, same, total):
         precision, recall = sum(pairs) / max(len(pairs), 1), sum(pairs) / max(total, 1)
         f1 = 2 * precision * recall / max(precision + recall, 1e-9)
         said = f"said {1 - row['wrong']:.3f} {row['found']:.3f}" if asked else "without third texts"
+        if asked:
+            low, high = (1 - row["wrong_to"], row["found_from"]), (1 - row["wrong_from"], row["found_to"])
+            said += "".join(f" {n} {a:.2f}-{b:.2f}{'' if a <= is_ <= b else ' WRONG'}" for n, a, b, is_ in zip("PR", low, high, (precision, recall)))
         print(f"{name:18} {' '.join(flags[1::2])} P {precision:.3f} R {recall:.3f} F1 {f1:.3f} {said}", flush=True)
 
 
