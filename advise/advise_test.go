@@ -386,3 +386,15 @@ func TestARecipeThatIsSurelyRightNeedNotFindMost(t *testing.T) {
 		}
 	}
 }
+
+// TestOfFewPairsLittleIsKnown: three right pairs do not say that all are right, and no pairs say nothing.
+func TestOfFewPairsLittleIsKnown(t *testing.T) {
+	for _, c := range []struct{ pairs, from, to, least, most float64 }{
+		{0, 1, 1, 0, 1}, {3, 0, 0, 0, 0.4}, {3, 1, 1, 0.6, 1}, {1000, 0, 0, 0, unseen + 0.002}, {1000, 1, 1, 1 - unseen - 0.002, 1},
+	} {
+		least, most := widened(c.from, c.to, c.pairs)
+		if wide := most >= c.most && least <= c.least; wide == (c.pairs == 1000) {
+			t.Errorf("%v pairs, wrong by %v to %v: %.3f to %.3f", c.pairs, c.from, c.to, least, most)
+		}
+	}
+}

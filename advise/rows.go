@@ -223,6 +223,7 @@ type tally struct {
 // counted are pairs, for the whole.
 type counted struct {
 	all          counts
+	squares      counts   // of weights
 	copies       counts   // as expected,
 	least, most  counts   // as few, and as many, as there may be: by the witness,
 	ofResampling []counts // or by each resampling of the examples
@@ -230,6 +231,7 @@ type counted struct {
 
 func (c *counted) add(at int, weight float64, p *pair, i int, j *judgement) {
 	c.all[at] += weight
+	c.squares[at] += weight * math.Abs(weight)
 	c.copies[at] += weight * j.copies[i]
 	if p.cover >= allCopy {
 		c.least[at] += weight
@@ -244,7 +246,7 @@ func (c *counted) add(at int, weight float64, p *pair, i int, j *judgement) {
 
 // each calls visit for all counts.
 func (c *counted) each(visit func(*counts)) {
-	for _, of := range []*counts{&c.all, &c.copies, &c.least, &c.most} {
+	for _, of := range []*counts{&c.all, &c.squares, &c.copies, &c.least, &c.most} {
 		visit(of)
 	}
 	for k := range c.ofResampling {
@@ -354,12 +356,12 @@ func (t *tally) complete(r *Row) {
 		r.Seconds += perAsked * r.Pairs / 1e9
 	}
 	c := t.counted(r.Recipe)
+	at, byChance := int(r.Threshold*steps+0.5), t.byChance(r.Threshold)
 	if len(c.ofResampling) == 0 {
-		r.WrongFrom, r.WrongTo = t.widened(r.WrongFrom, r.WrongTo)
-		r.FoundFrom, r.FoundTo = t.widened(r.FoundFrom, r.FoundTo)
+		r.WrongFrom, r.WrongTo = widened(r.WrongFrom, r.WrongTo, worth(c.all[at], c.squares[at]))
+		r.FoundFrom, r.FoundTo = widened(r.FoundFrom, r.FoundTo, t.sampled)
 		return
 	}
-	at, byChance := int(r.Threshold*steps+0.5), t.byChance(r.Threshold)
 	var wrong, found, f1 []float64
 	for k := range c.ofResampling {
 		w, r, f := t.quality(c, &c.ofResampling[k], &t.plain.ofResampling[k], at, byChance)
@@ -374,13 +376,20 @@ func (t *tally) complete(r *Row) {
 // what it says without doubt, and what the sample adds.
 const unseen = 0.05
 
-// widened returns a range of shares by the witness with what it does not see, and two standard errors of the sample.
-func (t *tally) widened(from, to float64) (least, most float64) {
-	beyond := func(share float64) float64 { return unseen + 2*math.Sqrt(share*(1-share)/max(t.sampled, 1)) }
+// widened returns a range of shares by the witness with what it does not see, and two standard errors of a sample of so many
+// pairs. None of few pairs may be wrong by luck: so one more is counted that is, and one that is not. By no pairs nothing is known.
+func widened(from, to, pairs float64) (least, most float64) {
+	beyond := func(share float64) float64 {
+		share = (share*pairs + 1) / (pairs + 2)
+		return unseen + 2*math.Sqrt(share*(1-share)/(pairs+2))
+	}
+	if pairs == 0 {
+		return 0, 1
+	}
 	return max(from-beyond(from), 0), min(to+beyond(to), 1)
 }
 
-// sampledOf returns how many pairs of one weight tell as much as the pairs that may be copies.
+// sampledOf returns how much the pairs are worth that may be copies.
 func sampledOf(pairs []pair) float64 {
 	sum, squares := 0.0, 0.0
 	for _, p := range pairs {
@@ -388,7 +397,12 @@ func sampledOf(pairs []pair) float64 {
 			sum, squares = sum+p.weight, squares+p.weight*p.weight
 		}
 	}
-	if squares == 0 {
+	return worth(sum, squares)
+}
+
+// worth returns how many pairs of one weight tell as much as pairs whose weights have this sum, and this sum of squares.
+func worth(sum, squares float64) float64 {
+	if squares <= 0 {
 		return 0
 	}
 	return sum * sum / squares

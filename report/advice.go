@@ -110,8 +110,12 @@ func (p *advice) rows() g.Node {
 			if r.F1To > 0 {
 				f1 += fmt.Sprintf(" (%.2f–%.2f)", r.F1From, r.F1To)
 			}
+			wrong, between := fmt.Sprintf("%.3f", r.Wrong), fmt.Sprintf("%.3f … %.3f", r.WrongFrom, r.WrongTo)
+			if r.Pairs < 0.5 {
+				wrong, between = "unknown", ""
+			}
 			return el("tr", g.If(r.Recipe == p.Chosen, class("chosen")), el("td", say(r.Recipe.String())), number(pairCount(r.Pairs)),
-				number(fmt.Sprintf("%.3f", r.Wrong)), number(fmt.Sprintf("%.3f … %.3f", r.WrongFrom, r.WrongTo)),
+				number(wrong), number(between),
 				number(fmt.Sprintf("%.3f", r.Found)), number(f1), number(fmt.Sprintf("%.3g", r.Seconds)))
 		})),
 		note(say("Expected for all documents: pairs of distinct texts, the share of them that are no copies, the share of all copies that are found, " +

@@ -278,8 +278,12 @@ func printAdvice(w io.Writer, a *advise.Advice) {
 		if r.Recipe == a.Chosen {
 			mark = "  ←"
 		}
-		fmt.Fprintf(t, "%s %d %s%s\t%.2f\t%s\t%.3f (%.3f–%.3f)\t%.3f (%.3f–%.3f)\t%.3f\t%.3g%s\n", r.Tokens, r.N, r.Measure, more, r.Threshold,
-			humanize.Comma(int64(r.Pairs+0.5)), r.Wrong, r.WrongFrom, r.WrongTo, r.Found, r.FoundFrom, r.FoundTo, r.F1, r.Seconds, mark)
+		pairs, wrong := humanize.Comma(int64(r.Pairs+0.5)), "unknown"
+		if pairs != "0" {
+			wrong = fmt.Sprintf("%.3f (%.3f–%.3f)", r.Wrong, r.WrongFrom, r.WrongTo)
+		}
+		fmt.Fprintf(t, "%s %d %s%s\t%.2f\t%s\t%s\t%.3f (%.3f–%.3f)\t%.3f\t%.3g%s\n", r.Tokens, r.N, r.Measure, more, r.Threshold,
+			pairs, wrong, r.Found, r.FoundFrom, r.FoundTo, r.F1, r.Seconds, mark)
 	}
 	_ = t.Flush()
 	fmt.Fprintf(w, "\n%s\n  %s\n", a.Reason, flagsOf(a.Chosen))
