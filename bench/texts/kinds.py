@@ -115,7 +115,7 @@ class Maker:
 
     def parts(self, text, other):
         """Cuts, loses, replaces and runs on: a copy keeps 55 % of its words at least."""
-        spaced = " " in text.strip()
+        spaced = 20 * text.count(" ") > len(text)
         words, x = text.split(" ") if spaced else list(text), self.r.random()
         if x < 0.4:
             words = words[: max(int(len(words) * self.r.uniform(0.55, 0.9)), 5)]
