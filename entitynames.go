@@ -15,7 +15,7 @@ import (
 type EntityChange struct {
 	Change Change
 	Entity string // the name that stays, or the new one
-	Other  string // of merged and split: the name that is gone, or the new one of the part
+	Other  string // of merged, the name that is gone; of moved, the one before; of split, the new one of the part
 	Why    string
 }
 
@@ -23,7 +23,8 @@ type EntityChange struct {
 type Change string
 
 const (
-	Merged  Change = "merged"  // Other is now a part of Entity
+	Merged  Change = "merged"  // Other is no name any more; its records, or most of those that are left, are of Entity now
+	Moved   Change = "moved"   // records of Other are of Entity now, while Other stays, or is merged with another one
 	Split   Change = "split"   // Other was a part of Entity
 	Founded Change = "founded" // Entity has new records only
 	Gone    Change = "gone"    // no record of Entity is there any more
@@ -149,18 +150,29 @@ func (n *naming) changes(shared []overlap, known []linkage.EntityOf) (list []Ent
 	for found, name := range n.names {
 		holder[name] = found
 	}
-	there := map[string]bool{}
+	there, merged := map[string]bool{}, map[string]bool{}
 	for _, o := range shared {
 		there[o.known] = true
 		name := n.names[o.found]
 		if name == o.known {
 			continue
 		}
+		apart := ""
 		if kept := holder[o.known]; kept != "" { // the known name is another one's
-			list = append(list, EntityChange{Split, o.known, name, n.whyApart(kept, o.found)})
+			apart = n.whyApart(kept, o.found)
 		}
-		if n.known[name] {
-			list = append(list, EntityChange{Merged, name, o.known, n.whyTogether(o.found, name, o.known)})
+		switch {
+		case !n.known[name]:
+			list = append(list, EntityChange{Split, o.known, name, apart})
+		case apart != "":
+			list = append(list, EntityChange{Moved, name, o.known, apart + "; " + n.whyTogether(o.found, name, o.known)})
+		default:
+			change := Merged
+			if merged[o.known] { // into the one with most of its records
+				change = Moved
+			}
+			merged[o.known] = true
+			list = append(list, EntityChange{change, name, o.known, n.whyTogether(o.found, name, o.known)})
 		}
 	}
 	gone := map[string]bool{}

@@ -172,8 +172,8 @@ func tellChanges(w io.Writer, changes []alike.EntityChange, file string) {
 	for _, c := range changes {
 		of[c.Change]++
 	}
-	fmt.Fprintf(w, "since the known entities: %d founded, %d merged, %d split, %d gone; see %s\n",
-		of[alike.Founded], of[alike.Merged], of[alike.Split], of[alike.Gone], fault.Shown(file))
+	fmt.Fprintf(w, "since the known entities: %d founded, %d merged, %d moved, %d split, %d gone; see %s\n",
+		of[alike.Founded], of[alike.Merged], of[alike.Moved], of[alike.Split], of[alike.Gone], fault.Shown(file))
 }
 
 var entityColumns = []linklist.Column{{Name: "table"}, {Name: "id"}, {Name: "entity"}, {Name: "probability", Number: true}}
