@@ -251,6 +251,13 @@ func cutCompression(name string) (base string, c Compression) {
 
 var errPacked = fault.Because(ErrUnsupported, "a compressed Parquet file; decompress it: Parquet compresses inside of its files")
 
+// holders are the endings of archives and workbooks: in a folder a file of this name is a text, as any other, but who names
+// it means what it holds.
+var (
+	holders   = []string{".zip", ".7z", ".rar", ".tar", ".tgz", ".xls", ".xlsx", ".ods"}
+	errHolder = fault.Because(ErrUnsupported, "an archive or a workbook, which is not read; unpack it, or save its table as CSV")
+)
+
 // foreign are the endings of compressions that are not read.
 var foreign = []string{".lz4", ".br", ".lzma", ".z", ".sz", ".snappy", ".zip", ".7z", ".rar"}
 

@@ -92,7 +92,7 @@ func (w *walk) add(input string) error {
 	if at, ok := bucketurl.Parse(input); ok {
 		return w.addURL(at)
 	}
-	paths := []string{input}
+	paths, matched := []string{input}, false
 	if _, err := os.Lstat(input); err != nil {
 		if bucketurl.IsDeep(input) {
 			return w.addDeep(input)
@@ -104,18 +104,18 @@ func (w *walk) add(input string) error {
 		if len(matches) == 0 {
 			return noMatch(input)
 		}
-		paths = matches // sorted
+		paths, matched = matches, true // sorted
 	}
 	for _, p := range paths {
-		if err := w.addNamed(filepath.Clean(p)); err != nil {
+		if err := w.addNamed(filepath.Clean(p), matched); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// addNamed adds a file or folder that is itself an input.
-func (w *walk) addNamed(path string) error {
+// addNamed adds a file or folder that is itself an input, or was matched by one.
+func (w *walk) addNamed(path string, matched bool) error {
 	st, err := os.Stat(path)
 	if err != nil {
 		return linkError(path, err)
@@ -129,7 +129,11 @@ func (w *walk) addNamed(path string) error {
 		w.roots = append(w.roots, root{w.input, path})
 		w.folder(path, real, st)
 	case st.Mode().IsRegular():
-		if err := unreadable(path); err != nil && w.o.Format == ByName {
+		err := unreadable(path)
+		if base, _ := cutCompression(path); !matched && w.o.Texts == nil && slices.Contains(holders, filepath.Ext(base)) {
+			err = errHolder
+		}
+		if err != nil && w.o.Format == ByName {
 			return &Problem{Path: path, Err: err}
 		}
 		w.file(path, real, st)

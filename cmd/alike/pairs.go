@@ -198,18 +198,21 @@ func (f *pairsFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if f.input.talks() {
-		f.tell(cmd.ErrOrStderr(), max(rows.n, int64(len(f.known.all))), summary, c.Corpus.Format)
+		tellPairs(cmd.ErrOrStderr(), max(rows.n, int64(len(f.known.all))), summary, len(f.with) > 0)
+		tellOne(cmd.ErrOrStderr(), summary, &c)
+		f.known.tell(cmd.ErrOrStderr())
 	}
 	return cmp.Or(f.known.verdict(), f.input.finish(cmd, summary))
 }
 
-// tell says what was found.
-func (f *pairsFlags) tell(w io.Writer, pairs int64, s *alike.Summary, format corpus.Format) {
-	tellPairs(w, pairs, s, len(f.with) > 0)
-	if s.Read == 1 && s.Skipped == 0 && len(f.with) == 0 && format == corpus.ByName {
+// tellOne tells that a whole file was taken for the only document, as its name is not that of records.
+func tellOne(w io.Writer, s *alike.Summary, c *alike.Config) {
+	if s.Read != 1 || s.Skipped > 0 || c.Beside != nil || len(c.Inputs) != 1 || c.Inputs[0] == "-" || c.Corpus.Format != corpus.ByName {
+		return
+	}
+	if _, _, records := corpus.NameFormat(c.Inputs[0]); !records {
 		fmt.Fprintln(w, oneDocument)
 	}
-	f.known.tell(w)
 }
 
 // tellPairs says how many pairs were found among what.
