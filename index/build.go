@@ -344,9 +344,7 @@ func (b *build) close() error {
 		err = s.folder.fs.Remove(s.folder.path(begunFile))
 	}
 	err = errors.Join(err, s.folder.release())
-	for _, dir := range s.folder.made {
-		_ = s.folder.fs.Remove(dir) // fails if another process has put something there
-	}
+	s.folder.removeMade()
 	return err
 }
 

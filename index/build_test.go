@@ -250,7 +250,7 @@ func TestABuildThatIsGivenUpLeavesNothing(t *testing.T) {
 // A build on a disk that is full says so, wherever it meets that, and leaves nothing.
 func TestABuildThatFillsTheDiskLeavesNothing(t *testing.T) {
 	for _, keys := range bothKeys() {
-		for room := int64(1); ; room *= 2 { // writes
+		for room := int64(0); ; room = 2*room + 1 { // writes
 			mem, written := vfstest.NewMem(), atomic.Int64{}
 			full := func(op vfstest.Op) error {
 				if op.Kind == vfstest.OpFileWrite && written.Add(1) > room {

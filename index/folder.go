@@ -223,7 +223,16 @@ func prepareFolder(fsys vfs.FS, dir string, o Options) (f *folder, err error) {
 		err = header.write(fsys, f.path(begunFile))
 	}
 	if err != nil {
-		return nil, errors.Join(err, f.release())
+		err = errors.Join(err, f.release())
+		f.removeMade()
+		return nil, err
 	}
 	return f, nil
+}
+
+// removeMade removes the folders that this process has made, but for those in which another one has put something.
+func (f *folder) removeMade() {
+	for _, dir := range f.made {
+		_ = f.fs.Remove(dir)
+	}
 }
