@@ -342,7 +342,7 @@ func settle(ctx context.Context, c *compare.Comparison, g Graph, once Once, shar
 		}
 		m.learn(c, probability)
 		if once.Any() {
-			m.Prior = before.prior(m.Prior, SumOf(probability))
+			m.Prior = before.prior(m.Prior, SumOf(probability), odds)
 		} else {
 			m.Prior = LogOdds(mean(probability))
 		}
@@ -380,7 +380,7 @@ func (m *Model) probabilities(c *compare.Comparison, rivals *exclusive, odds, ds
 		}
 	}
 	if rivals != nil {
-		rivals.marginals(dst, rank, func(i int) float64 { return odds[i] })
+		rivals.marginals(dst, rank, odds)
 	}
 }
 
@@ -507,13 +507,16 @@ func newMatchings(ctx context.Context, g Graph, once Once) *matchings {
 }
 
 // prior returns log odds at which a random matching has about this number of edges. guess is the result
-// of the step before.
-func (m *matchings) prior(guess, edges float64) float64 {
+// of the step before; odds is scratch.
+func (m *matchings) prior(guess, edges float64, odds []float64) float64 {
 	if m.most == 0 { // there are no candidates
 		return guess
 	}
-	odds := math.Exp(guess)
-	m.marginals(m.p, nil, func(int) float64 { return odds })
+	same := math.Exp(guess)
+	for i := range odds {
+		odds[i] = same
+	}
+	m.marginals(m.p, nil, odds)
 	guess += LogOdds(edges/m.most) - LogOdds(SumOf(m.p)/m.most)
 	return min(max(guess, -25), 15)
 }

@@ -26,7 +26,7 @@ func TestTheFitOfAModelEndsWhenItIsCancelled(t *testing.T) {
 			c.Wholes = append(c.Wholes, float32(l)/float32(compare.Equal))
 		}
 	}
-	o := &Options{Once: Once{true, true}, Share: []float64{1}}
+	o, g := &Options{Once: Once{true, true}, Share: []float64{1}}, Graph{Pairs: c.Pairs, Left: 3, Right: 3}
 	ran := roomtest.NewEndsAt(1 << 40)
 	clearest(ran, c, o)
 	if steps := ran.Asked.Load(); steps < 2*firstRounds {
@@ -40,10 +40,13 @@ func TestTheFitOfAModelEndsWhenItIsCancelled(t *testing.T) {
 			t.Errorf("cancelled at %d: %d more steps", n, more)
 		}
 	}
-	rounds, sent := newExclusive(roomtest.NewEndsAt(3), Graph{Pairs: c.Pairs, Left: 3, Right: 3}, Once{true, true}), 0
-	rounds.marginals(make([]float64, len(c.Pairs)), nil, func(int) float64 { sent++; return 1 })
-	if most := 2 * 4 * len(c.Pairs); sent > most {
-		t.Errorf("%d messages after two rounds, at most %d are of them", sent, most)
+	ended, two := newExclusive(roomtest.NewEndsAt(3), g, o.Once), newExclusive(t.Context(), g, o.Once)
+	two.rounds = 2
+	for _, e := range []*exclusive{ended, two} {
+		e.marginals(make([]float64, len(c.Pairs)), nil, slices.Repeat([]float64{1}, len(c.Pairs)))
+	}
+	if !slices.Equal(ended.back, two.back) {
+		t.Errorf("cancelled in the third round: messages %v, after two rounds %v", ended.back, two.back)
 	}
 }
 

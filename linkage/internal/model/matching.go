@@ -4,8 +4,6 @@ import (
 	"context"
 	"math"
 	"slices"
-
-	"github.com/alike-dev/alike/linkage/internal/compare"
 )
 
 // exclusive computes how likely each candidate is a match if a record has at most one partner, or one of either table,
@@ -16,16 +14,16 @@ import (
 // (M. Bayati, D. Gamarnik, D. Katz, C. Nair, P. Tetali, "Simple deterministic approximation
 // algorithms for counting matchings", STOC 2007.)
 type exclusive struct {
-	pairs       []compare.Pair // each record by its place among the left or the right records that have an edge
-	out, back   []float64      // messages to the right record, to the left one
-	left, right []float64      // scratch: the sum of each record
+	a, b        []uint32  // the records of each edge, by their places among the left or the right records that have one
+	out, back   []float64 // messages to the right record, to the left one
+	left, right []float64 // scratch: the sum of each record
 	once        Once
 	rounds      int // of the next call
 	ctx         context.Context
 }
 
 // Rounds of messages: their effect falls off geometrically with the distance in the graph.
-// Messages stay from one call to the next, which asks for similar odds.
+// Messages stay from one call to the next, which asks for similar odds. Those of one table alone depend on no others.
 const (
 	firstRounds = 16
 	moreRounds  = 4
@@ -35,12 +33,12 @@ func newExclusive(ctx context.Context, g Graph, once Once) *exclusive {
 	if g.Sources != nil {
 		g = g.parted()
 	}
-	e := &exclusive{ctx: ctx, pairs: make([]compare.Pair, len(g.Pairs)), once: once, rounds: firstRounds}
+	e := &exclusive{ctx: ctx, a: make([]uint32, len(g.Pairs)), b: make([]uint32, len(g.Pairs)), once: once, rounds: firstRounds}
 	e.out, e.back = slices.Repeat([]float64{1}, len(g.Pairs)), slices.Repeat([]float64{1}, len(g.Pairs))
 	records := max(g.Left, g.Right)
 	left, right := places{of: make([]uint32, records)}, places{of: make([]uint32, records)}
 	for i, p := range g.Pairs {
-		e.pairs[i] = compare.Pair{A: left.place(p.A), B: right.place(p.B)}
+		e.a[i], e.b[i] = left.place(p.A), right.place(p.B)
 	}
 	e.left, e.right = make([]float64, left.count), make([]float64, right.count)
 	return e
@@ -62,23 +60,26 @@ func (p *places) place(record uint32) uint32 {
 }
 
 // marginals puts the probability of each edge into dst, and the logarithm of its odds with rivals
-// into rank, unless that is nil. odds returns the odds of an edge. When the context has ended, it
+// into rank, unless that is nil. odds are those of the edges. When the context has ended, it
 // returns after the current round, and the results mean nothing.
-func (e *exclusive) marginals(dst, rank []float64, odds func(i int) float64) {
+func (e *exclusive) marginals(dst, rank, odds []float64) {
+	if !e.once.Both() {
+		e.rounds = min(e.rounds, 1)
+	}
 	for range e.rounds {
 		if e.ctx.Err() != nil {
 			return
 		}
 		if e.once.Left {
-			e.send(e.out, e.back, e.left, odds, func(p compare.Pair) uint32 { return p.A })
+			send(e.out, e.back, odds, e.left, e.a)
 		}
 		if e.once.Right {
-			e.send(e.back, e.out, e.right, odds, func(p compare.Pair) uint32 { return p.B })
+			send(e.back, e.out, odds, e.right, e.b)
 		}
 	}
 	e.rounds = moreRounds
 	for i := range dst {
-		q := odds(i) * e.out[i] * e.back[i]
+		q := odds[i] * e.out[i] * e.back[i]
 		dst[i] = q / (1 + q)
 		if rank != nil {
 			rank[i] = math.Log(max(q, 1e-300))
@@ -87,13 +88,16 @@ func (e *exclusive) marginals(dst, rank []float64, odds func(i int) float64) {
 }
 
 // send sets the messages of each record along its edges: how likely it is free according to its
-// other edges. sums is scratch.
-func (e *exclusive) send(to, from, sums []float64, odds func(i int) float64, end func(compare.Pair) uint32) {
+// other edges. sums is scratch, ends has the record of each edge.
+func send(to, from, odds, sums []float64, ends []uint32) {
 	clear(sums)
-	for i, p := range e.pairs {
-		sums[end(p)] += odds(i) * from[i]
+	from, odds, ends = from[:len(to)], odds[:len(to)], ends[:len(to)] // no bounds are checked in the loops
+	for i := range to {
+		q := odds[i] * from[i]
+		to[i] = q
+		sums[ends[i]] += q
 	}
-	for i, p := range e.pairs {
-		to[i] = 1 / (1 + max(0, sums[end(p)]-odds(i)*from[i]))
+	for i, q := range to {
+		to[i] = 1 / (1 + max(0, sums[ends[i]]-q))
 	}
 }
