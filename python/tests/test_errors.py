@@ -61,10 +61,6 @@ def test_rows_without_a_text_are_skipped_with_a_warning_that_names_them() -> Non
 def test_missing_texts_of_a_list_are_named_by_their_numbers(make: Any) -> None:
     texts = ["a", None, 7, "b", ["c"]]
     rows = dict(zip("vwxyz", texts, strict=True)) if make is dict else make(texts)
-    if make is iter:
-        with pytest.raises(alike.UsageError, match="an item is of type int, where others are texts"):
-            list(alike.dedup(rows))
-        rows = iter(["a", None, None, "b", None])
     with pytest.warns(alike.SkippedRecords, match='skipped 3 records.*row [1w]: field "text" is null'):
         kept = alike.dedup(rows)
     assert list(kept.values() if make is dict else kept) == ["a", "b"]
@@ -132,9 +128,18 @@ def test_what_is_no_data_is_refused() -> None:
     frame = pytest.importorskip("polars").DataFrame({"text": ["a"]})
     with pytest.raises(alike.UsageError, match="collect"):
         alike.dedup(frame.lazy())
+    table = pytest.importorskip("pyarrow").table([["a"], ["b"]], names=["text", "text"])
+    with pytest.raises(alike.UsageError, match="several columns 'text'"):
+        alike.dedup(table)
     frame = pytest.importorskip("pandas").DataFrame([["a", "b"]], columns=["text", "text"])
     with pytest.raises(alike.UsageError, match="several columns 'text'"):
         alike.dedup(frame)
+
+
+def test_numbers_of_other_libraries_are_numbers() -> None:
+    numpy = pytest.importorskip("numpy")
+    texts = ["a b c d e f", "a b c d e g"]
+    assert alike.dedup(texts, threshold=numpy.float32(0.1), ngram=numpy.int64(5)) == texts[:1]
 
 
 def test_values_that_a_table_cannot_hold_are_no_end() -> None:

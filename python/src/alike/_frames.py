@@ -10,7 +10,7 @@ from typing import Any
 
 from ._errors import UsageError
 from ._items import Items, Stream, Texts
-from ._rows import Columns, Names, Rows, Tick, is_missing, write_json_lines
+from ._rows import Columns, Names, Rows, Tick, check_names, is_missing, write_json_lines
 
 # Frames are duck-typed, so that type checks do not need their libraries.
 Frame = Any
@@ -77,9 +77,7 @@ class PandasFrame(Rows):
 
     def __init__(self, frame: Frame) -> None:
         self.frame = frame
-        if not frame.columns.is_unique:
-            twice = frame.columns[frame.columns.duplicated()][0]
-            raise UsageError(f"there are several columns {twice!r}: give them different names")
+        check_names(list(frame.columns))
 
     def names(self) -> Sequence[Hashable] | None:
         return list(self.frame.columns)
@@ -233,6 +231,7 @@ class ArrowTable(Rows):
     """A pyarrow.Table or RecordBatch."""
 
     def __init__(self, table: Frame) -> None:
+        check_names(table.schema.names)
         self.given = table.schema
         self.rows = _without_views(table)
 

@@ -116,7 +116,8 @@ def _first(items: Iterable[Any]) -> Any:
     return next((item for item in items if item is not None), "")
 
 
-def _check(item: Any) -> None:
+def check_first(item: Any) -> None:
+    """Refuse what no item is. Of those behind the first one such an item counts as one without a text."""
     if not isinstance(item, (str, Mapping)):
         raise UsageError(f"an item is of type {type(item).__name__}: give texts (str) or records (dict)")
 
@@ -132,7 +133,7 @@ class Items(Rows):
         self._look(_first(items))
 
     def _look(self, item: Any) -> None:
-        _check(item)
+        check_first(item)
         self.record: Mapping[Any, Any] | None = item if isinstance(item, Mapping) else None
 
     def names(self) -> Sequence[Hashable] | None:
@@ -266,7 +267,5 @@ class Stream(Items):
                 yield pickle.load(items)
 
 
-def _text(item: Any) -> Any:
-    if item is None or isinstance(item, str):
-        return item
-    raise UsageError(f"an item is of type {type(item).__name__}, where others are texts (str)")
+def _text(item: Any) -> str | None:
+    return item if isinstance(item, str) else None

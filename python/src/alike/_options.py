@@ -10,6 +10,7 @@ import difflib
 import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from numbers import Real
 from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
 
 from ._errors import UsageError
@@ -471,8 +472,8 @@ def arguments(options: Mapping[str, Any]) -> Iterator[str]:
             yield f"{flag}={str(value).lower()}"
         elif isinstance(value, (list, tuple)):  # a flag that may be repeated
             yield from (f"{flag}={item}" for item in value)
-        elif isinstance(value, (str, int, float, os.PathLike)):
-            yield f"{flag}={os.fspath(value) if isinstance(value, os.PathLike) else value}"
+        elif isinstance(value, (str, Real, os.PathLike)):
+            yield f"{flag}={os.fspath(value) if isinstance(value, os.PathLike) else str(value)}"
         else:
             raise UsageError(f"{name} is {type(value).__name__}: take a string or a number")
 

@@ -217,6 +217,13 @@ def json_value(value: Any) -> str:
     return "{}"  # the program skips the record, because {} is no text
 
 
+def check_names(names: Sequence[Hashable]) -> None:
+    """Refuse columns of one name: which of them is meant is not known."""
+    if len(set(names)) < len(names):
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise UsageError(f"there are several columns {twice!r}: give them different names")
+
+
 def is_missing(value: Any) -> bool:
     """Tell whether a value is None, NaN or missing in the sense of pandas."""
     return value is None or (isinstance(value, float) and math.isnan(value)) or type(value).__name__ in ("NAType", "NaTType")

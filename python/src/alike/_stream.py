@@ -8,6 +8,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ._errors import SkippedRecords, UsageError
+from ._items import check_first
 from ._options import StreamOptions, arguments, check, documented
 from ._resident import Resident
 from ._rows import json_value
@@ -51,12 +52,13 @@ def stream(
 
 
 def _kept(items: Iterable[Item], command: list[str], text: Hashable, fields: Mapping[str, Hashable | None], quiet: bool) -> Iterator[Item]:
-    program, skipped = Resident(command, quiet), 0
+    program, skipped, first = Resident(command, quiet), 0, True
     try:
         for number, item in enumerate(items):
+            if first and item is not None:
+                check_first(item)
+                first = False
             record: Mapping[Any, Any] = item if isinstance(item, Mapping) else {text: item}
-            if not isinstance(item, (str, Mapping)) and item is not None:
-                raise UsageError(f"an item is of type {type(item).__name__}: give texts (str) or records (dict)")
             if not isinstance(record.get(text), str):
                 skipped += 1
                 continue

@@ -47,7 +47,7 @@ from pyspark.sql.types import ArrayType, LongType, MapType, StringType, StructTy
 from . import _errors
 from ._errors import AlikeError, UsageError
 from ._options import Path, check, documented
-from ._rows import Schema, check_field
+from ._rows import Schema, check_field, check_names
 from ._stages import (
     KEPT,
     SAMPLE,
@@ -338,9 +338,7 @@ class _Columns(Schema):
 
     def __init__(self, df: DataFrame) -> None:
         self.schema = df.schema
-        twice = next((name for name in df.columns if df.columns.count(name) > 1), None)
-        if twice is not None:
-            raise UsageError(f"there are several columns {twice!r}: give them different names")
+        check_names(df.columns)
 
     def names(self) -> Sequence[Hashable]:
         return list(self.schema.names)
