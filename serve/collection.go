@@ -208,19 +208,6 @@ type agents struct {
 	reading, adding http.Handler // adding also offers a tool that adds
 }
 
-// logPlace is what a collection has of its own in a log. It belongs to the goroutine that applies entries.
-type logPlace struct {
-	epoch   uint64 // entry that has made it as it is
-	rule    int
-	brought []brought
-
-	applying *index.Batch
-	parser   *parser
-}
-
-// brought says that the documents from a slot on came with an entry, or later.
-type brought struct{ Slot, Entry uint64 }
-
 // A checker checks one document after the other. It belongs to one goroutine.
 type checker struct {
 	parser *parser

@@ -1,14 +1,19 @@
 package serve
 
-import (
-	"encoding/binary"
-	"encoding/json"
-	"errors"
-	"io"
+import "github.com/alike-dev/alike/index"
 
-	"github.com/alike-dev/alike/index"
-	"github.com/alike-dev/alike/internal/durable"
-)
+// logPlace is what a collection has of its own in a log. It belongs to the goroutine that applies entries.
+type logPlace struct {
+	epoch   uint64 // entry that has made it as it is
+	rule    int
+	brought []brought
+
+	applying *index.Batch
+	parser   *parser
+}
+
+// brought says that the documents from a slot on came with an entry, or later.
+type brought struct{ Slot, Entry uint64 }
 
 // broughtEvery is how many slots there are between two of these.
 const broughtEvery = 1024
@@ -47,41 +52,3 @@ func (p *logPlace) needs(x *index.Index) uint64 {
 	}
 	return p.brought[0].Entry
 }
-
-// machineState is what a snapshot has of a machine, before the checkpoints of its collections.
-type machineState struct {
-	Clock       int64
-	Collections []collectionState
-}
-
-type collectionState struct {
-	Name     string
-	Settings json.RawMessage
-	Epoch    uint64
-	Rule     int
-	Brought  []brought
-}
-
-// mostMachine is the largest size of a machineState, in bytes.
-const mostMachine = 1 << 30
-
-func readMachine(from io.Reader) (s machineState, err error) {
-	var size [8]byte
-	if _, err := io.ReadFull(from, size[:]); err != nil {
-		return s, err
-	}
-	n := binary.LittleEndian.Uint64(size[:])
-	if n > mostMachine {
-		return s, errMalformed
-	}
-	body, err := io.ReadAll(io.LimitReader(from, int64(n)+durable.ChecksumSize))
-	if err != nil || uint64(len(body)) != n+durable.ChecksumSize {
-		return s, io.ErrUnexpectedEOF
-	}
-	if binary.LittleEndian.Uint32(body[n:]) != durable.Checksum(0, body[:n]) {
-		return s, errMalformed
-	}
-	return s, json.Unmarshal(body[:n], &s)
-}
-
-var errMalformed = errors.New("an operation in the log cannot be read")

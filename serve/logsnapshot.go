@@ -11,6 +11,20 @@ import (
 	"github.com/alike-dev/alike/internal/durable"
 )
 
+// machineState is what a snapshot has of a machine, before the checkpoints of its collections.
+type machineState struct {
+	Clock       int64
+	Collections []collectionState
+}
+
+type collectionState struct {
+	Name     string
+	Settings json.RawMessage
+	Epoch    uint64
+	Rule     int
+	Brought  []brought
+}
+
 // Needs implements ordered.Machine.
 func (m *machine) Needs(applied uint64) uint64 {
 	least := applied + 1
@@ -77,6 +91,28 @@ func (m *machine) Load(from *bufio.Reader) error {
 		}
 	}
 	return nil
+}
+
+// mostMachine is the largest size of a machineState, in bytes.
+const mostMachine = 1 << 30
+
+func readMachine(from io.Reader) (s machineState, err error) {
+	var size [8]byte
+	if _, err := io.ReadFull(from, size[:]); err != nil {
+		return s, err
+	}
+	n := binary.LittleEndian.Uint64(size[:])
+	if n > mostMachine {
+		return s, errMalformed
+	}
+	body, err := io.ReadAll(io.LimitReader(from, int64(n)+durable.ChecksumSize))
+	if err != nil || uint64(len(body)) != n+durable.ChecksumSize {
+		return s, io.ErrUnexpectedEOF
+	}
+	if binary.LittleEndian.Uint32(body[n:]) != durable.Checksum(0, body[:n]) {
+		return s, errMalformed
+	}
+	return s, json.Unmarshal(body[:n], &s)
 }
 
 func (m *machine) loadCollection(s *collectionState, from *bufio.Reader) error {

@@ -131,6 +131,8 @@ func targetOf(op []byte) (to aboutCollection, rest []byte, ok bool) {
 	return aboutCollection{Name: string(name), Epoch: epoch}, rest, ok
 }
 
+var errMalformed = errors.New("an operation in the log cannot be read")
+
 // collectionOf returns the collection of an operation on documents.
 func (m *machine) collectionOf(op []byte) (c *collection, rest []byte, err error) {
 	to, rest, ok := targetOf(op)
