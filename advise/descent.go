@@ -328,11 +328,15 @@ const (
 )
 
 func newContexts(o text.Options) *contexts {
+	return &contexts{tokenizer: wordsOf(o), middle: map[uint64]int{}}
+}
+
+func wordsOf(o text.Options) *text.Tokenizer {
 	t, err := text.New(o)
 	if err != nil {
 		panic("advise: options that are valid are not: " + err.Error())
 	}
-	return &contexts{tokenizer: t, middle: map[uint64]int{}}
+	return t
 }
 
 // replaced tells whether words of one text stand for others of the other text.
@@ -367,9 +371,10 @@ func (c *contexts) replaced(a, b []byte) bool {
 	return others >= othersTell && others*othersShare >= same && similar*similarAmong < others
 }
 
-func around(tokens []text.Token, i int) uint64 {
-	return hashing.Mix(tokens[i-1].Hash) ^ tokens[i+1].Hash
-}
+func around(tokens []text.Token, i int) uint64 { return between(tokens[i-1].Hash, tokens[i+1].Hash) }
+
+// between returns a hash of the words before and after a place.
+func between(before, after uint64) uint64 { return hashing.Mix(before) ^ after }
 
 // similarWords tells whether words begin and end alike, by half of the longer one. A number with another digit is another one.
 func similarWords(x, y []byte) bool {
@@ -378,13 +383,18 @@ func similarWords(x, y []byte) bool {
 			return false
 		}
 	}
-	start, shorter := 0, min(len(x), len(y))
+	start, end := sameEnds(x, y)
+	return 2*(start+end) >= max(len(x), len(y))
+}
+
+// sameEnds returns how many bytes two words have in common from their start on, and of the others to their end.
+func sameEnds(x, y []byte) (start, end int) {
+	shorter := min(len(x), len(y))
 	for start < shorter && x[start] == y[start] {
 		start++
 	}
-	end := 0
 	for end < shorter-start && x[len(x)-1-end] == y[len(y)-1-end] {
 		end++
 	}
-	return 2*(start+end) >= max(len(x), len(y))
+	return start, end
 }

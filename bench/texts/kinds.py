@@ -45,8 +45,8 @@ class Maker:
         self.after = collections.defaultdict(list)
         for i in range(len(self.words) - 1):
             self.after[self.words[i]].append(i + 1)
-        ends = " n r s l nd rt ck".split(" ")
-        self.syllables = [b + v + e for b in "b br d f g gr h j k l m n p r s st t th v w".split() for v in "a e i o u ea".split() for e in ends]
+        begin, middle, end = (s.split("_") for s in ("b_br_d_f_g_gr_h_j_k_l_m_n_p_r_s_st_t_th_v_w", "a_e_i_o_u_ea", "_n_r_s_l_nd_rt_ck"))
+        self.syllables = [b + m + e for b in begin for m in middle for e in end]
         self.lists = {k: [self.word().capitalize() for _ in range(n)] for k, n in dict(first=120, last=900, place=250, firm=500).items()}
         self.pools = {}
 
@@ -58,8 +58,7 @@ class Maker:
         while len(out) < n:
             step = self.r.randint(1, 4)
             out += self.words[at : at + step]
-            at = self.r.choice(self.after.get(out[-1]) or [self.r.randrange(len(self.words) - 9)])
-            at = min(at, len(self.words) - 9)
+            at = min(self.r.choice(self.after.get(out[-1]) or [self.r.randrange(len(self.words))]), len(self.words) - 9)
         return " ".join(out[:n])
 
     def slot(self, name):
@@ -180,10 +179,11 @@ def make(m, kind):
     r = m.r
     if kind in FORMS:
         return m.fill(FORMS[kind])
+    if kind == "series":  # three things or so of one text
+        m.pools[kind] = m.pools[kind] if kind in m.pools and r.random() < 0.7 else m.fill("{firm} {word} {kit|lamp|bag}. {p30}. {p9}. ")
+        return m.pools[kind] + m.fill("{red|blue|black|white|green}, size {S|M|L|XL|{d2} cm}. Item no. {d7}. Was £{d2}.99, now £{d2}.99. In stock.")
     if kind in LANGUAGES:
         return m.pool(kind, lambda: windows(f"wiki_multilingual/{kind}.jsonl.zst", 260 if kind in ("zh", "ja") else 600, 150))
-    if kind in VERSES:
-        return verses(m, VERSES[kind])
     return {
         "logs": lambda: m.lines(LOG, 4, 14),
         "chat": lambda: "\n".join(m.fill(r.choice(CHAT)) for _ in range(r.randint(5, 30))),
@@ -195,13 +195,13 @@ def make(m, kind):
         "dividends": lambda: m.pool("dividends", lambda: (t for t in read("reuters21578/docs.jsonl.zst") if len(t) < 700 and "div" in t.lower()[:300])),
         "results": lambda: m.pool("results", lambda: (t for t in read("reuters21578/docs.jsonl.zst") if len(t) < 900 and "Shr" in t[:200])),
         "begins": lambda: m.pool("begins", lambda: (t[:600] for t in read("wiki_multilingual/simple.jsonl.zst") if len(t) > 200)),
-    }.get(kind, lambda: m.pool("functions", functions))()
+    }.get(kind, lambda: verses(m, VERSES[kind]) if kind in VERSES else m.pool("functions", functions))()
 
 
 GO = set("func for if return range else switch case default nil true false var string int byte error len append make".split())
 LANGUAGES = ("zh", "ja", "ko", "vi", "de", "he")
 VERSES = dict(arabic="arb", hindi="hin", thai="tha", greek="ell_monotonic", russian="rus", tamil="tam")
-KINDS = [*FORMS] + "logs chat recipes lyrics subtitles functions headed licences pages wire dividends results begins".split() + [*LANGUAGES, *VERSES]
+KINDS = [*FORMS] + "series logs chat recipes lyrics subtitles functions headed licences pages wire dividends results begins".split() + [*LANGUAGES, *VERSES]
 
 
 def dress(m, kind, text, shared, earlier):
