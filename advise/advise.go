@@ -187,7 +187,7 @@ func Of(ctx context.Context, s *Sample, o Options) (*Advice, error) {
 	if a.views != nil {
 		a.Rows = rowsOf(a.views, a.pairs, a.asked, a.judge, o)
 	}
-	a.decide(weightsOf(a.pairs), o)
+	a.decide(weightsOf(a.pairs), o, o.Precision > 0)
 	if o.Removes && o.Precision == 0 && a.Chosen != Default && a.Rows[0].Wrong > wrongRemoved {
 		a.decideAgain(o)
 	}
@@ -238,13 +238,13 @@ func (a *Advice) decideAgain(o Options) {
 	o.Precision = 1 - wrongRemoved
 	a.Rows = rowsOf(a.views, a.pairs, a.asked, a.judge, o)
 	a.Chosen, a.Told = Default, false
-	if a.decide(weightsOf(a.pairs), o); a.Chosen != Default {
+	if a.decide(weightsOf(a.pairs), o, false); a.Chosen != Default {
 		a.Reason += fmt.Sprintf(", with no more than one wrong pair in %.0f, as what is removed by mistake is lost", 1/wrongRemoved)
 	}
 }
 
-// decide chooses a row, or says why none.
-func (a *Advice) decide(w weights, o Options) {
+// decide chooses a row, or says why none. asked: somebody has said himself which precision is enough.
+func (a *Advice) decide(w weights, o Options, asked bool) {
 	a.Copies, a.Doubtful = w.copies, w.doubtful
 	if a.Examples == 0 {
 		if w.copies < copiesLeast {
@@ -267,7 +267,7 @@ func (a *Advice) decide(w weights, o Options) {
 	case first.score < byDefault.score+betterBy:
 		a.Reason = "the default, which finds as much as any"
 		a.Told = true
-	case a.Examples == 0 && (first.F1 < f1Least || first.Wrong > wrongMost) && !first.sure(byDefault):
+	case a.Examples == 0 && !asked && (first.F1 < f1Least || first.Wrong > wrongMost) && !first.sure(byDefault):
 		a.Reason = fmt.Sprintf("the default, as the best recipe, %s, is expected to have a precision of only %.2f with a recall of %.2f: no threshold parts copies from others", first.Recipe, 1-first.Wrong, first.Found)
 	default:
 		a.Chosen, a.Told = first.Recipe, true

@@ -362,26 +362,28 @@ func TestALargeCorpusIsJudgedByASample(t *testing.T) {
 	}
 }
 
-// TestARecipeThatIsSurelyRightNeedNotFindMost, if it finds much more than the default.
+// TestARecipeThatIsSurelyRightNeedNotFindMost, if it finds much more than the default; nor one as right as somebody asked for.
 func TestARecipeThatIsSurelyRightNeedNotFindMost(t *testing.T) {
 	some := weights{copies: 100, allCopies: 100, doubtful: 50, allDoubtful: 50}
 	for name, c := range map[string]struct {
 		first, byDefault Row
 		chosen           bool
+		precision        float64
 	}{
-		"sure":                         {Row{Wrong: 0.01, unsure: 0.03, Found: 0.5}, Row{Found: 0.1}, true},
-		"no better":                    {Row{Wrong: 0.01, unsure: 0.03, Found: 0.5}, Row{Found: 0.4}, false},
-		"perhaps wrong":                {Row{Wrong: 0.01, unsure: 0.09, Found: 0.5}, Row{Found: 0.1}, false},
-		"perhaps wrong, and finds all": {Row{Wrong: 0.05, unsure: 0.09, Found: 0.9}, Row{Found: 0.1}, true},
+		"sure":                         {Row{Wrong: 0.01, unsure: 0.03, Found: 0.5}, Row{Found: 0.1}, true, 0},
+		"no better":                    {Row{Wrong: 0.01, unsure: 0.03, Found: 0.5}, Row{Found: 0.4}, false, 0},
+		"perhaps wrong":                {Row{Wrong: 0.01, unsure: 0.09, Found: 0.5}, Row{Found: 0.1}, false, 0},
+		"perhaps wrong, and asked for": {Row{Wrong: 0.01, unsure: 0.09, Found: 0.5}, Row{Found: 0.1}, true, 0.98},
+		"perhaps wrong, and finds all": {Row{Wrong: 0.05, unsure: 0.09, Found: 0.9}, Row{Found: 0.1}, true, 0},
 	} {
 		of := [2]Row{c.first, c.byDefault}
 		for i := range of {
 			of[i].F1, of[i].allowed = fMeasure(1-of[i].Wrong, of[i].Found, 1), true
-			chosenBy(&of[i], Options{})
+			chosenBy(&of[i], Options{Precision: c.precision})
 		}
 		of[0].Recipe = Recipe{Tokens: Default.Tokens, N: 2}
 		a := &Advice{Chosen: Default, Rows: of[:]}
-		if a.decide(some, Options{}); a.Told != c.chosen {
+		if a.decide(some, Options{Precision: c.precision}, c.precision > 0); a.Told != c.chosen {
 			t.Errorf("%s: %v: %s", name, a.Told, a.Reason)
 		}
 	}

@@ -264,7 +264,10 @@ func printAdvice(w io.Writer, a *advise.Advice) {
 		humanize.Comma(int64(a.Whole+0.5)), humanize.Comma(int64(a.Documents)), count(int64(a.Copies), "pair"), humanize.Comma(int64(a.Doubtful)))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "recipe\tthreshold\tpairs\twrong\tfound\tF1\tseconds")
-	for _, r := range a.Rows {
+	for i, r := range a.Rows {
+		if r.Pairs < 0.5 && r.Recipe != a.Chosen && i < len(a.Rows)-1 { // finds nothing
+			continue
+		}
 		mark, more := "", ""
 		if r.StripDiacritics {
 			more = ", without diacritics"
