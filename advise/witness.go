@@ -263,7 +263,7 @@ func (w *witness) pairs(documents int) (pairs []pair) {
 // look sets the cover of each pair.
 func (w *witness) look(ctx context.Context, pairs []pair, threads int) error {
 	return each(ctx, len(pairs), threads, func() func(int) {
-		whole := newEdits(reading(w.strip))
+		whole, inside := newEdits(reading(w.strip)), new(insides)
 		var a, b []places.Hits
 		var shares []float64
 		return func(i int) {
@@ -285,7 +285,7 @@ func (w *witness) look(ctx context.Context, pairs []pair, threads int) error {
 					p.cover = min(p.cover, doubt)
 				}
 			}
-			if p.cover > doubt && numbersDiffer(w.numbers[p.a], w.numbers[p.b]) {
+			if p.cover > doubt && (numbersDiffer(w.numbers[p.a], w.numbers[p.b]) || inside.differ(w.runs[p.a], w.runs[p.b])) {
 				p.cover = doubt
 			}
 		}
