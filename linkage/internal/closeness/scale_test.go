@@ -58,6 +58,32 @@ func TestAStepHasNoMorePairsThanItsShare(t *testing.T) {
 	})
 }
 
+// TestAQuantileIsTheOneThatCountsPairsEachTime has a twin that asks no count before. Points may be equal, or very near.
+func TestAQuantileIsTheOneThatCountsPairsEachTime(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var sorted []weighted
+		at := rapid.Float64Range(-1e6, 1e6).Draw(t, "first")
+		for _, gap := range rapid.SliceOfN(rapid.SampledFrom([]float64{0, 1e-9, 0.1, 1, 1, 7.3, 1e5}), 1, 40).Draw(t, "gaps") {
+			sorted = append(sorted, weighted{at, float64(rapid.IntRange(1, 4).Draw(t, "count"))})
+			at += gap
+		}
+		sorted = append(sorted, weighted{at, 1})
+		share := rapid.Float64Range(0.0001, 0.9).Draw(t, "share")
+		low, high := 0.0, at-sorted[0].at
+		for range 60 {
+			middle := (low + high) / 2
+			if within, _, _ := shareWithin(sorted, middle); within > share {
+				high = middle
+			} else {
+				low = middle
+			}
+		}
+		if got := quantile(sorted, share); got != low {
+			t.Fatalf("quantile %v of %v is %v, counted each time %v", share, sorted, got, low)
+		}
+	})
+}
+
 func TestStepsDoNotDependOnUnits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		points, counts := drawPoints(t)
