@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/alike-dev/alike/internal/bom"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/stage"
 	"github.com/alike-dev/alike/stage/runner"
@@ -94,7 +95,7 @@ func readPrices(path string, prices *runner.Prices) error {
 		return err
 	}
 	defer f.Close()
-	d := json.NewDecoder(f)
+	d := json.NewDecoder(bom.NewReader(f))
 	d.DisallowUnknownFields()
 	if err := d.Decode(prices); err != nil {
 		return fmt.Errorf("--prices: %s is not a table of prices: %w; docs/cluster.md has one", fault.Shown(path), err)

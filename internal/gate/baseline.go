@@ -12,6 +12,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/alike-dev/alike/internal/bom"
 	"github.com/alike-dev/alike/internal/sorting"
 )
 
@@ -70,7 +71,7 @@ func Of(texts string, pairs []Pair) *Baseline {
 
 func Read(r io.Reader) (*Baseline, error) {
 	b := &Baseline{}
-	if err := json.NewDecoder(r).Decode(b); err != nil {
+	if err := json.NewDecoder(bom.NewReader(r)).Decode(b); err != nil {
 		return nil, fmt.Errorf("it is no baseline: %w", err)
 	}
 	if b.Version != baselineVersion {

@@ -23,6 +23,7 @@ import (
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/internal/bom"
 	"github.com/alike-dev/alike/internal/bucketurl"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/filelock"
@@ -91,7 +92,7 @@ type Reading struct {
 // Load reads a plan. It refuses one that was changed after it was made.
 func Load(r io.Reader) (*Plan, error) {
 	p := &Plan{}
-	d := json.NewDecoder(r)
+	d := json.NewDecoder(bom.NewReader(r))
 	d.DisallowUnknownFields()
 	if err := d.Decode(p); err != nil {
 		return nil, fmt.Errorf("not a plan of alike: %w", err)
