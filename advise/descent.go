@@ -371,10 +371,9 @@ func (c *contexts) replaced(a, b []byte) bool {
 	return others >= othersTell && others*othersShare >= same && similar*similarAmong < others
 }
 
-func around(tokens []text.Token, i int) uint64 { return between(tokens[i-1].Hash, tokens[i+1].Hash) }
-
-// between returns a hash of the words before and after a place.
-func between(before, after uint64) uint64 { return hashing.Mix(before) ^ after }
+func around(tokens []text.Token, i int) uint64 {
+	return hashing.Mix(tokens[i-1].Hash) ^ tokens[i+1].Hash
+}
 
 // similarWords tells whether words begin and end alike, by half of the longer one. A number with another digit is another one.
 func similarWords(x, y []byte) bool {

@@ -29,13 +29,13 @@ const (
 // witness holds the rare runs of every document.
 type witness struct {
 	texts   [][]byte
-	strip   bool       // they are read without diacritics
-	filled  []bool     // by document: less than half of its runs are rare
-	runs    [][]run    // by document, ascending by feature
-	blocks  [][]int    // by document: how many rare runs each block has
-	numbers [][]number // by document
-	framed  [][]uint8  // by document: what of a short text many texts have; nil: a long one, or one with little of that
-	quoted  [][]run    // by document, likewise: those of quotations, which stand in no block; they make pairs, and no cover
+	strip   bool      // they are read without diacritics
+	filled  []bool    // by document: less than half of its runs are rare
+	runs    [][]run   // by document, ascending by feature
+	blocks  [][]int   // by document: how many rare runs each block has
+	numbers []numbers // by document
+	framed  [][]uint8 // by document: what of a short text many texts have; nil: a long one, or one with little of that
+	quoted  [][]run   // by document, likewise: those of quotations, which stand in no block; they make pairs, and no cover
 
 	likely int     // pairs that look like copies,
 	apart  int     // and of these that share a template only, by its slots
@@ -70,7 +70,7 @@ func newWitness(ctx context.Context, s *Sample, strip bool, threads int) (*witne
 	w := &witness{
 		texts: texts, strip: strip, filled: make([]bool, len(texts)),
 		runs: make([][]run, len(texts)), blocks: make([][]int, len(texts)), quoted: make([][]run, len(texts)), framed: make([][]uint8, len(texts)),
-		numbers: make([][]number, len(texts)),
+		numbers: make([]numbers, len(texts)),
 		common:  commonShare(features, common),
 	}
 	err = each(ctx, len(texts), threads, func() func(int) {
@@ -285,7 +285,7 @@ func (w *witness) look(ctx context.Context, pairs []pair, threads int) error {
 					p.cover = min(p.cover, doubt)
 				}
 			}
-			if p.cover > doubt && (numbersDiffer(w.numbers[p.a], w.numbers[p.b]) || inside.differ(w.runs[p.a], w.runs[p.b])) {
+			if p.cover > doubt && (numbersDiffer(&w.numbers[p.a], &w.numbers[p.b]) || inside.differ(w.runs[p.a], w.runs[p.b])) {
 				p.cover = doubt
 			}
 		}
