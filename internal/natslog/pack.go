@@ -8,7 +8,8 @@ import (
 	"github.com/klauspost/compress/s2"
 )
 
-// Three servers write each byte of an entry twice, and texts become half as long in little time: so an entry goes as
+// Three servers take 25 ns for each byte of an entry, and S2 leaves three quarters of English texts: that saves 15 µs of
+// them for a document of 2 KB, and takes the sender 6 and each reader 1. So an entry goes as
 //
 //	packedEntry 1, a block of S2
 //

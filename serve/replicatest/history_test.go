@@ -178,7 +178,7 @@ func (r *run) stopped(p *process) {
 func (r *run) parted(p *process) {
 	r.nats.part(p.name, true)
 	defer r.nats.part(p.name, false)
-	for until := time.Now().Add(20 * time.Second); time.Now().Before(until); r.pause() {
+	for until := time.Now().Add(time.Minute); time.Now().Before(until); r.pause() {
 		if leader := r.nats.leaderAmong(r.stream, p); leader != nil {
 			return
 		}
