@@ -161,7 +161,7 @@ func (r *Replica) fail(err error) {
 // apply applies an entry. Every replica does that for all entries, so what it takes bounds how much replicas add to each other.
 // Of 18 µs a document of 2 KB, in entries of 30, of a replica that only follows and gets a fifth of a processor, perf sees
 //
-//	8.2  here, where caches are cold: one entry behind the other they are 4.4 (go test -bench Follow ./serve)
+//	8.2  here, where caches are cold: one entry behind the other they are 4.6 (go test -bench Follow ./serve)
 //	2.1  in Go's watchdog thread, which looks each 20 µs in the first millisecond after something began to run
 //	1.7  in the client of NATS: half of it copies of the kernel and pages that are touched for the first time
 //	1.5  in S2; 1.5 in a snapshot each 64 MiB; 1.3 in the collector; 1.1 in goroutines that wake others
