@@ -11,6 +11,7 @@ import (
 
 	"github.com/alike-dev/alike/index/internal/keytable"
 	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/internal/extsort"
 )
 
 // A key in the store begins with one of these letters. Slots and prints are big-endian, so that keys
@@ -167,5 +168,5 @@ func asDamage(err error) error {
 	return err
 }
 
-// entry is a key of a document on its way into the table.
-type entry struct{ key, slot uint64 }
+// entry is a key of a document on its way into the table, and the slot of the document.
+type entry = extsort.Entry

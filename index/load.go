@@ -213,7 +213,7 @@ func (l *loading) take(p *loaded, slot uint64, d *arrival, dead bool) {
 		if i == ways-1 {
 			to = &p.digests
 		}
-		to[at] = append(to[at], entry{key, slot})
+		to[at] = append(to[at], entry{Key: key, Value: slot})
 	}
 }
 
@@ -229,22 +229,22 @@ func (l *loading) findCopies(from, to uint64) error {
 			for i := n; i < partitions; i += l.threads {
 				for _, p := range l.parts {
 					for _, e := range p.digests[i] {
-						digest := l.view.chunk(e.slot).digests[e.slot%chunkDocs]
-						slots = l.view.table.Append(slots[:0], e.key, keytable.Range{First: l.held, Next: e.slot})
+						digest := l.view.chunk(e.Value).digests[e.Value%chunkDocs]
+						slots = l.view.table.Append(slots[:0], e.Key, keytable.Range{First: l.held, Next: e.Value})
 						copied := slices.ContainsFunc(slots, func(slot uint64) bool {
 							return l.view.chunk(slot).digests[slot%chunkDocs] == digest
 						})
 						if !copied && l.view.settled > l.view.First {
 							settled := l.view
 							settled.Next = l.view.settled
-							copies, err := f.copies(&settled, e.key, digest)
+							copies, err := f.copies(&settled, e.Key, digest)
 							if err != nil {
 								errs[n] = err
 								return
 							}
 							copied = len(copies) > 0
 						}
-						l.copies[e.slot-from] = copied
+						l.copies[e.Value-from] = copied
 					}
 				}
 			}
@@ -264,7 +264,7 @@ func (l *loading) reserve(from, to uint64) error {
 		for i := range partitions {
 			keys += len(p.digests[i])
 			for _, e := range p.others[i] {
-				if len(l.copies) == 0 || !l.copies[e.slot-from] {
+				if len(l.copies) == 0 || !l.copies[e.Value-from] {
 					keys++
 				}
 			}
@@ -290,7 +290,7 @@ func (l *loading) fill(of func(*loaded) *[partitions][]entry, copies func(slot u
 					for entries := range slices.Chunk(of(p)[i], touchedAtOnce) {
 						keys = keys[:0]
 						for _, e := range entries {
-							keys = append(keys, e.key)
+							keys = append(keys, e.Key)
 						}
 						l.view.table.Touch(keys)
 						l.insert(entries, copies)
@@ -308,10 +308,10 @@ const touchedAtOnce = 32
 
 func (l *loading) insert(entries []entry, copies func(slot uint64) bool) {
 	for _, e := range entries {
-		if copies != nil && copies(e.slot) {
+		if copies != nil && copies(e.Value) {
 			continue
 		}
-		if !l.view.table.Insert(e.key, e.slot, l.view.Range) {
+		if !l.view.table.Insert(e.Key, e.Value, l.view.Range) {
 			l.x.counts.full.Add(1)
 		}
 	}

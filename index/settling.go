@@ -267,7 +267,7 @@ func (w *settling) expired() (parts [][]entry, err error) {
 	add := func(slot uint64, keys []uint64) {
 		for _, key := range keys {
 			print := keytable.Print(key)
-			parts[partOf(print)] = append(parts[partOf(print)], entry{print, slot})
+			parts[partOf(print)] = append(parts[partOf(print)], entry{Key: print, Value: slot})
 		}
 		n += len(keys)
 	}
@@ -296,7 +296,7 @@ func (w *settling) expired() (parts [][]entry, err error) {
 	}
 	for i := range parts {
 		slices.SortFunc(parts[i], func(a, b entry) int {
-			return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.slot, b.slot))
+			return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Value, b.Value))
 		})
 		if err := w.did(len(parts[i]) / 4); err != nil {
 			return nil, err
@@ -353,7 +353,7 @@ func (w *settling) keys(expired [][]entry) error {
 	before := func(k keyOf) error {
 		for ; part < len(expired); part++ {
 			for len(expired[part]) > 0 {
-				e := keyOf{expired[part][0].key, expired[part][0].slot, false}
+				e := keyOf{expired[part][0].Key, expired[part][0].Value, false}
 				if compareKeys(e, k) >= 0 {
 					return nil
 				}

@@ -320,7 +320,7 @@ func clustersOf(docs []foundDoc, edges []foundPair, two bool) []*foundCluster {
 // drawn returns up to mostApart clusters, drawn by a hash.
 func drawn(all []*foundCluster) []*foundCluster {
 	order := func(c *foundCluster) uint64 { return hashing.Mix(uint64(c.members[0])) }
-	all = slices.SortedFunc(slices.Values(all), func(x, y *foundCluster) int { return cmp.Compare(order(x), order(y)) })
+	all = sorting.Sorted(slices.Values(all), func(x, y *foundCluster) int { return cmp.Compare(order(x), order(y)) })
 	return all[:min(len(all), mostApart)]
 }
 

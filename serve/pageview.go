@@ -9,13 +9,13 @@ import (
 	"maps"
 	"mime/multipart"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/index"
+	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/report"
 )
 
@@ -233,7 +233,7 @@ func (r *repeats) forget() {
 }
 
 func (r *repeats) sorted() []*repeat {
-	return slices.SortedFunc(maps.Values(r.of), func(a, b *repeat) int {
+	return sorting.Sorted(maps.Values(r.of), func(a, b *repeat) int {
 		return cmp.Or(cmp.Compare(b.duplicates, a.duplicates), cmp.Compare(a.id, b.id))
 	})
 }

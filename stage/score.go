@@ -138,12 +138,7 @@ type scored struct {
 	columns []weighted
 	has     []bool
 	all     weighted
-	order   []tokenWeight
-}
-
-type tokenWeight struct {
-	token  uint64
-	weight uint16
+	order   []extsort.Entry // the tokens of all columns, with their weights in all of them
 }
 
 // load reads a record that appendRecord wrote.
@@ -176,16 +171,16 @@ func (x *scored) load(payload []byte, j *Tables) error {
 		}
 		for range n - 1 {
 			token := binary.LittleEndian.Uint64(b)
-			x.order = append(x.order, tokenWeight{token, binary.LittleEndian.Uint16(b[8:])})
+			x.order = append(x.order, extsort.Entry{Key: token, Value: uint64(binary.LittleEndian.Uint16(b[8:]))})
 			x.columns[f].add(token, binary.LittleEndian.Uint16(b[10:]), scale)
 			b = b[12:]
 		}
 	}
-	slices.SortFunc(x.order, func(a, b tokenWeight) int { return cmp.Compare(a.token, b.token) })
+	slices.SortFunc(x.order, func(a, b extsort.Entry) int { return cmp.Compare(a.Key, b.Key) })
 	x.all.reset()
 	for i, o := range x.order {
-		if i == 0 || o.token != x.order[i-1].token {
-			x.all.add(o.token, o.weight, scale)
+		if i == 0 || o.Key != x.order[i-1].Key {
+			x.all.add(o.Key, uint16(o.Value), scale)
 		}
 	}
 	return nil

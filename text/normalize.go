@@ -1,12 +1,12 @@
 package text
 
 import (
-	"cmp"
-	"slices"
 	"sync"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/alike-dev/alike/internal/sorting"
 )
 
 // Normalisation of sequences of any length. x/text/unicode/norm, whose tables are used here, follows the
@@ -88,7 +88,21 @@ func sortMarks(s []scalar) {
 			i++
 		}
 		if !sorted {
-			slices.SortStableFunc(s[start:i], func(a, b scalar) int { return cmp.Compare(a.class, b.class) })
+			sortByClass(s[start:i])
+		}
+	}
+}
+
+// sortByClass sorts marks, those of one class in their old order. Texts have few marks behind one another, but nothing
+// limits them.
+func sortByClass(s []scalar) {
+	if len(s) > 32 {
+		sorting.Stable(s, func(a, b scalar) int { return int(a.class) - int(b.class) })
+		return
+	}
+	for i := range s {
+		for ; i > 0 && s[i].class < s[i-1].class; i-- {
+			s[i], s[i-1] = s[i-1], s[i]
 		}
 	}
 }

@@ -458,20 +458,26 @@ func (m *matches) offer(c Match) {
 		if len(m.heap) != k {
 			return
 		}
-		slices.SortFunc(m.heap, func(a, b Match) int { return better(b, a) }) // sorted from the worst on: a heap
+		heapify(m.heap)
 	case better(c, m.heap[0]) < 0:
 		m.heap[0] = c
-		m.sink()
+		sink(m.heap, 0)
 	default:
 		return
 	}
 	m.near = max(m.near, m.rule.near(float64(m.heap[0].Score)/measure.ScoreOne)*below)
 }
 
-// sink moves the first match down to its place in the heap.
-func (m *matches) sink() {
-	h := m.heap
-	for i := 0; ; {
+// heapify makes matches a heap, the worst first.
+func heapify(h []Match) {
+	for i := len(h)/2 - 1; i >= 0; i-- {
+		sink(h, i)
+	}
+}
+
+// sink moves match i down to its place in a heap.
+func sink(h []Match, i int) {
+	for {
 		child := 2*i + 1
 		if child >= len(h) {
 			return
@@ -497,6 +503,10 @@ func (r *rule) near(score float64) float64 {
 
 // appendTo appends the matches, the best first.
 func (m *matches) appendTo(dst []Match) []Match {
-	slices.SortFunc(m.heap, better)
+	heapify(m.heap)
+	for n := len(m.heap) - 1; n > 0; n-- { // the worst one behind the others
+		m.heap[0], m.heap[n] = m.heap[n], m.heap[0]
+		sink(m.heap[:n], 0)
+	}
 	return append(dst, m.heap...)
 }

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/alike-dev/alike/internal/sorting"
 )
 
 // Sorted is entries in order: in memory or, when they did not fit, in runs that every reading
@@ -109,7 +111,7 @@ func (s *Sorted) setLanes(t *table, n, size int) {
 func (s *Sorted) mergeDown(ctx context.Context, want, fan int) error {
 	st := s.store
 	for len(st.runs) > want {
-		slices.SortStableFunc(st.runs, func(a, b *run) int { return cmp.Compare(a.entries, b.entries) })
+		sorting.Stable(st.runs, func(a, b *run) int { return cmp.Compare(a.entries, b.entries) })
 		some := st.runs[:min(fan, len(st.runs)-want+1)]
 		merged, err := st.writeRun(func(w *runWriter) error { return s.mergeInto(ctx, w, some) })
 		if err != nil {

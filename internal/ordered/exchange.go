@@ -2,7 +2,6 @@ package ordered
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -55,7 +54,8 @@ func (s *snapshots) inBucket() (all []uint64, err error) {
 		}
 		return nil
 	})
-	slices.SortFunc(all, func(a, b uint64) int { return cmp.Compare(b, a) })
+	slices.Sort(all)
+	slices.Reverse(all)
 	return all, err
 }
 

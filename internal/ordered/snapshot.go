@@ -2,7 +2,6 @@ package ordered
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -77,7 +76,8 @@ func (f *folder) all() (all []uint64, err error) {
 			all = append(all, number)
 		}
 	}
-	slices.SortFunc(all, func(a, b uint64) int { return cmp.Compare(b, a) })
+	slices.Sort(all)
+	slices.Reverse(all)
 	return all, nil
 }
 

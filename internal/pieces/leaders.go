@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/simjoin"
 )
@@ -22,7 +23,8 @@ type Leaders struct {
 	names     []uint64
 	holders   map[uint64][]holder // of the words in the prefixes of leaders
 
-	byRarity  []uint64
+	byRarity  []extsort.Entry // words, by their counts
+	prefix    []uint64
 	shared    []uint32 // words of prefixes, by leader
 	suspected []uint32 // leaders that share one
 }
@@ -45,11 +47,18 @@ func (l *Leaders) Count(set []uint64) {
 
 // Join returns the name of the leader whose group a set joins; ok is false if it leads. The set is sorted, and kept.
 func (l *Leaders) Join(name uint64, set []uint64) (leader uint64, ok bool) {
-	l.byRarity = append(l.byRarity[:0], set...)
-	slices.SortFunc(l.byRarity, func(a, b uint64) int {
-		return cmp.Or(cmp.Compare(l.counts[a>>(64-countBits)], l.counts[b>>(64-countBits)]), cmp.Compare(a, b))
+	l.byRarity = l.byRarity[:0]
+	for _, word := range set {
+		l.byRarity = append(l.byRarity, extsort.Entry{Key: uint64(l.counts[word>>(64-countBits)]), Value: word})
+	}
+	slices.SortFunc(l.byRarity, func(a, b extsort.Entry) int {
+		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Value, b.Value))
 	})
-	prefix := l.byRarity[:l.threshold.Prefix(uint64(len(set)))]
+	l.prefix = l.prefix[:0]
+	for _, e := range l.byRarity[:l.threshold.Prefix(uint64(len(set)))] {
+		l.prefix = append(l.prefix, e.Value)
+	}
+	prefix := l.prefix
 	if i := l.find(set, prefix); i >= 0 {
 		return l.names[i], true
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/linkage/internal/compare"
 	"github.com/alike-dev/alike/record"
 )
@@ -106,7 +107,7 @@ func (s *sampledColumns) words(cutter *record.Cutter, k int, kind record.Kind) w
 			words = append(words, word)
 		}
 	}
-	slices.SortFunc(words, func(x, y uint64) int { return cmp.Or(cmp.Compare(number(x), number(y)), cmp.Compare(x, y)) })
+	sorting.Func(words, func(x, y uint64) int { return cmp.Or(cmp.Compare(number(x), number(y)), cmp.Compare(x, y)) })
 	c := wordColumn{left: make([]uint32, len(s.left)), right: make([]uint32, len(s.right))}
 	own := func(of []uint32, rows []uint32, name uint32) (some []uint32) {
 		for _, row := range rows {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/internal/sorting"
 )
 
 // A join is one step of a group: two clusters became one.
@@ -407,7 +408,7 @@ func split(g *Graph) *groups {
 		}
 	}
 	for i := range all.list {
-		slices.SortFunc(all.list[i].same, comparePairs)
+		sorting.Func(all.list[i].same, comparePairs)
 	}
 	return all
 }
