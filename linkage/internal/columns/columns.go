@@ -184,8 +184,40 @@ func (p *profile) overlap(q *profile) (s float64) {
 	return s
 }
 
-// sameContent is the least overlap at which columns with different names are taken for the same.
-const sameContent = 0.2
+const (
+	// sameContent is the least overlap at which columns with different names are taken for the same.
+	sameContent = 0.2
+	// sharedContent is the least share of their words in each other at which columns of texts are, and sharedByPart that at which one
+	// is a part of the other.
+	sharedContent, sharedByPart = 0.25, 0.2
+)
+
+// inCommon returns how much two columns have in common by their words, 0 if that does not show that they hold the same: their
+// overlap or, if it is too small, what texts share, from least on. Where one table has few of the other's things, or a record of a thing where the
+// other one has several, their words differ in how frequent they are, and their overlap is small.
+func (p *profile) inCommon(q *profile, least float64) float64 {
+	if overlap := p.overlap(q); overlap >= sameContent {
+		return overlap
+	}
+	if p.kind != record.Text || q.kind != record.Text {
+		return 0
+	}
+	if shared := min(p.in(q), q.in(p)); shared >= least {
+		return sameContent * shared
+	}
+	return 0
+}
+
+// in returns which share of a column's words another one has.
+func (p *profile) in(q *profile) float64 {
+	n := 0
+	for w, count := range p.words {
+		if q.words[w] > 0 {
+			n += count
+		}
+	}
+	return float64(n) / float64(max(1, p.total))
+}
 
 // plain returns a column's name without case and separators.
 func plain(name string) string {
@@ -198,7 +230,7 @@ func plain(name string) string {
 }
 
 // correspond pairs the columns of two tables: first those with the same name, then those with the same name without
-// case and separators, then those with the largest overlap of words.
+// case and separators, then those that have the most words in common.
 func correspond(left, right []profile) (pairs [][2]int) {
 	usedL, usedR := make([]bool, len(left)), make([]bool, len(right))
 	use := func(i, j int) {
@@ -218,8 +250,8 @@ func correspond(left, right []profile) (pairs [][2]int) {
 		}
 	}
 	type link struct {
-		i, j    int
-		overlap float64
+		i, j   int
+		common float64
 	}
 	var links []link
 	for i := range left {
@@ -227,13 +259,13 @@ func correspond(left, right []profile) (pairs [][2]int) {
 			if usedL[i] || usedR[j] {
 				continue
 			}
-			if o := left[i].overlap(&right[j]); o >= sameContent {
-				links = append(links, link{i, j, o})
+			if common := left[i].inCommon(&right[j], sharedContent); common > 0 {
+				links = append(links, link{i, j, common})
 			}
 		}
 	}
 	sorting.Func(links, func(a, b link) int {
-		return cmp.Or(cmp.Compare(b.overlap, a.overlap), cmp.Compare(a.i, b.i), cmp.Compare(a.j, b.j))
+		return cmp.Or(cmp.Compare(b.common, a.common), cmp.Compare(a.i, b.i), cmp.Compare(a.j, b.j))
 	})
 	for _, l := range links {
 		if !usedL[l.i] && !usedR[l.j] {
@@ -254,15 +286,15 @@ func withParts(left, right []profile, pairs [][2]int, ids [2]string) [][2]int {
 			if alone[i].name == ids[side] || slices.ContainsFunc(pairs, func(p [2]int) bool { return p[side] == i }) {
 				continue
 			}
-			best, most := -1, sameContent
+			best, most := -1, 0.0
 			for _, p := range pairs {
 				j := p[1-side]
 				if alone[p[side]].name == ids[side] || whole[j].name == ids[1-side] {
 					continue
 				}
 				rest := whole[j].without(&alone[p[side]])
-				if o := alone[i].overlap(&rest); o >= most {
-					best, most = j, o
+				if common := alone[i].inCommon(&rest, sharedByPart); common > most {
+					best, most = j, common
 				}
 			}
 			if best >= 0 {

@@ -45,6 +45,31 @@ func TestColumnsThatAnotherOneHoldsCorrespondToIt(t *testing.T) {
 	}
 }
 
+// TestTextsOfFewCommonThingsCorrespond has the members of a parliament in one table, and terms of many more in the other one:
+// few words are as frequent in both. A letter for a party is in many names, but names are no parties.
+func TestTextsOfFewCommonThingsCorrespond(t *testing.T) {
+	members := &Sample{Names: []string{"member", "side"}}
+	terms := &Sample{Names: []string{"forename", "surname"}}
+	forename := func(i int) string { return fmt.Sprintf("f%c%c", 'a'+i%10, 'a'+i/10%3) }
+	surname := func(i int) string { return fmt.Sprintf("s%c%c%c", 'a'+i%23, 'a'+i/23%19, 'a'+i/437) }
+	for i := range 200 {
+		members.Rows = append(members.Rows, [][]byte{[]byte(forename(i) + " " + surname(i)), []byte("r")})
+	}
+	for person := 90; person < 590; person++ {
+		for i := range 1 + 7*(person%2) { // terms
+			second := ""
+			if person%20 == i {
+				second = " r"
+			}
+			terms.Rows = append(terms.Rows, [][]byte{[]byte(forename(person) + second), []byte(surname(person))})
+		}
+	}
+	l, r := profiles(members), profiles(terms)
+	if got := withParts(l, r, correspond(l, r), [2]string{}); !slices.Equal(got, [][2]int{{0, 0}, {0, 1}}) {
+		t.Errorf("%v", got)
+	}
+}
+
 // TestCodesAreThoseThatAreWrittenInSeveralWays has plates with and without spaces, in one column or in two, and pages, which
 // now and then lack their hyphen.
 func TestCodesAreThoseThatAreWrittenInSeveralWays(t *testing.T) {
