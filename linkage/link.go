@@ -121,13 +121,16 @@ func choose(ctx context.Context, c *Config, e *judge.Examiner, fixed settled, t 
 	return nil
 }
 
-// otherViews returns other probabilities of the candidates: those of the examiner, and those by a model that assumed that
-// records have one partner, if that was given up though the data do not show several.
+// otherViews returns other probabilities of the candidates: those of the examiner, those by a model that assumed that
+// records have one partner, if that was given up though the data do not show several, and what chance leaves of them.
 func otherViews(ctx context.Context, e *judge.Examiner, assumed *judge.Examiner) (views [][]float64) {
 	views = slices.Clone(e.Views)
 	if assumed != nil {
 		of, _ := model.Apply(ctx, assumed.Model, e.Found, assumed.Once, nil)
 		views = append(views, of)
+	}
+	if e.AtMost != nil && e.Base == nil {
+		views = append(views, e.AtMost.Of(e.Found, e.Probability))
 	}
 	return views
 }

@@ -2,6 +2,7 @@ package linkage
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -45,5 +46,23 @@ func TestATableWithoutACopyIsNotSaidToHaveSome(t *testing.T) {
 	halves := join(t, Config{Left: write(t, "left.csv", tables[1].String()), Right: write(t, "right.csv", tables[2].String())})
 	if says := halves.ExpectedPrecision; halves.Links.Len() > 10 && !halves.Disputed && says[1]-says[0] < 0.3 {
 		t.Errorf("halves: %d links, said to be right: %v", halves.Links.Len(), says)
+	}
+}
+
+// TestNamesakesAreNotSaidToBeOnePerson has persons of whom none is there twice, whose names are common and, as in life, those of their
+// country.
+func TestNamesakesAreNotSaidToBeOnePerson(t *testing.T) {
+	rng := rand.New(rand.NewPCG(35, 7))
+	few := func(of int) int { return min(of-1, int(math.Pow(rng.Float64(), -1.4))-1) }
+	var rows strings.Builder
+	rows.WriteString("id,first,last,born,region,country\n")
+	for i := range 2000 {
+		country := min(3, few(9))
+		fmt.Fprintf(&rows, "%d,%s,%s,%d-%02d-%02d,R%d,C%d\n", i, word(1000*country+few(60)), word(1000*country+100+few(400)),
+			1950+rng.IntN(60), 1+rng.IntN(12), 1+rng.IntN(28), 10*country+rng.IntN(8), country)
+	}
+	r := join(t, Config{Left: write(t, "table.csv", rows.String())})
+	if says := r.ExpectedPrecision; r.Links.Len() > 10 && !r.Disputed && says[1]-says[0] < 0.3 {
+		t.Errorf("%d links, said to be right: %v", r.Links.Len(), says)
 	}
 }

@@ -3,6 +3,7 @@ package judge
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 
 	"github.com/alike-dev/alike/candidates"
@@ -60,6 +61,7 @@ type learnedModel struct {
 	Kinds      []model.Kind
 	Decoys     *model.Decoys
 	Apart      float64
+	AtMost     *model.AtMost
 }
 
 // learned takes the model that an earlier process has noted, or else calls learn and notes the result.
@@ -82,7 +84,7 @@ func (e *Examiner) learned(kind string, learn func() error) error {
 		if m.ByKinds {
 			shares = slices.Repeat([]float64{1}, len(shares))
 		}
-		f := &model.Fitted{Model: model.NewModel(e.Sample, shares), Probability: probability, Calibrated: m.Calibrated, ByKinds: m.ByKinds, Dispute: m.Dispute, BeyondChance: m.Beyond, Differing: m.Differing, Kinds: m.Kinds, Decoys: m.Decoys, Apart: m.Apart}
+		f := &model.Fitted{Model: model.NewModel(e.Sample, shares), Probability: probability, Calibrated: m.Calibrated, ByKinds: m.ByKinds, Dispute: m.Dispute, BeyondChance: m.Beyond, Differing: m.Differing, Kinds: m.Kinds, Decoys: m.Decoys, Apart: m.Apart, AtMost: m.AtMost}
 		f.Model.Prior, f.Model.Evidence = m.Prior, m.Evidence
 		f.KeepFinite(e.Sample) // shares are not in the note
 		e.takeFitted(f)
@@ -94,7 +96,7 @@ func (e *Examiner) learned(kind string, learn func() error) error {
 	if e.finder.Steps.Log == nil {
 		return nil
 	}
-	m = learnedModel{Prior: e.Model.Prior, Evidence: e.Model.Evidence, Calibrated: e.calibrated, ByKinds: e.ByKinds, Dispute: e.Dispute, Beyond: e.beyondChance, Differing: e.differing, Kinds: e.Kinds, Decoys: e.Decoys, Apart: e.Apart}
+	m = learnedModel{Prior: e.Model.Prior, Evidence: e.Model.Evidence, Calibrated: e.calibrated, ByKinds: e.ByKinds, Dispute: e.Dispute, Beyond: e.beyondChance, Differing: e.differing, Kinds: e.Kinds, Decoys: e.Decoys, Apart: e.Apart, AtMost: e.AtMost}
 	if m.Sample, err = e.finder.Steps.Write("sample", e.Sample, 0, e.Sampled); err != nil {
 		return err
 	}
@@ -137,8 +139,7 @@ func (e *Examiner) learnPart(ctx context.Context, pairs *candidates.Pairs, part 
 			some = append(some, compare.Pair{A: p.A, B: p.B})
 		}
 	}
-	records := float64(e.Left.Rows())
-	return e.learn(ctx, some, records*records/2/float64(part), false)
+	return e.learn(ctx, some, e.pairsOf(math.Inf(1))/float64(part), false)
 }
 
 // rivalSources returns the sources of the only table, of which a record has one partner each; nil: there are none, or the model

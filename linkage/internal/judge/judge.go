@@ -64,6 +64,7 @@ type Examiner struct {
 	Kinds       []model.Kind        // see model.Fitted
 	Decoys      *model.Decoys       // see model.Fitted
 	Apart       float64             // see model.Fitted
+	AtMost      *model.AtMost       // see model.Fitted
 	Candidates  int                 // number of candidates that were examined
 	Found       *compare.Comparison // the candidates that may be matches
 	Probability []float64           // of each of Found
@@ -128,8 +129,7 @@ func (e *Examiner) findMany(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		records := float64(e.Left.Rows())
-		return e.learn(ctx, sample, min(records, find.LearnedFrom)*records, true)
+		return e.learn(ctx, sample, e.pairsOf(find.LearnedFrom), true)
 	}); err != nil {
 		return err
 	}
@@ -138,6 +138,16 @@ func (e *Examiner) findMany(ctx context.Context) error {
 		return err
 	}
 	return e.examine(ctx, pairs, "-0")
+}
+
+// pairsOf returns of how many pairs so many records of the smaller table are, or all of them if it has fewer.
+func (e *Examiner) pairsOf(most float64) float64 {
+	left, right := float64(e.finder.Records[0]), float64(e.finder.Records[1])
+	if e.finder.Right != nil {
+		return min(left, right, most) * max(left, right)
+	}
+	some := min(left, most)
+	return some * (left - some/2)
 }
 
 // mayExpect returns how many records may be expected to share a key by chance: as many as a record has matches in the sample, if
@@ -290,7 +300,7 @@ func (e *Examiner) mayHold() error {
 // takeFitted takes the result of a fit, and says if it is not what was fitted.
 func (e *Examiner) takeFitted(f *model.Fitted) {
 	e.Model, e.Sampled, e.calibrated, e.ByKinds = f.Model, f.Probability, f.Calibrated, f.ByKinds
-	e.Kinds, e.Decoys, e.Apart = f.Kinds, f.Decoys, f.Apart
+	e.Kinds, e.Decoys, e.Apart, e.AtMost = f.Kinds, f.Decoys, f.Apart, f.AtMost
 	e.Dispute, e.beyondChance = f.Dispute, f.BeyondChance
 	switch {
 	case f.BeyondChance:

@@ -78,8 +78,8 @@ func (e *Examiner) randomAgreement(ctx context.Context, s *model.Surroundings) e
 	}
 	columns := c.Width - 1
 	s.Alike, s.Filled = make([]float64, columns), make([]float64, columns)
-	grades := model.Grades(c, nil)
-	for i, g := range grades {
+	s.Random = model.Grades(c, nil)
+	for i, g := range s.Random {
 		f := i % columns
 		if g != kinds.Missing {
 			s.Filled[f]++
@@ -95,51 +95,7 @@ func (e *Examiner) randomAgreement(ctx context.Context, s *model.Surroundings) e
 		s.Worded = append(s.Worded, e.Columns[f].Worded())
 		s.Timed = append(s.Timed, e.finder.Kinds[f] == record.Date)
 	}
-	// Texts of several words are alike by degrees, which say more than that they agree.
-	s.Independent = !slices.Contains(s.Worded, true) && independent(grades, columns)
 	return nil
-}
-
-const (
-	// moreTogether is how many more pairs, in standard deviations and one pair, may agree in two columns than if these were independent.
-	moreTogether = 4
-	// mostPaired is the largest number of columns of which each two are looked at.
-	mostPaired = 32
-)
-
-// independent tells whether pairs agree in any two columns about as often as if these were independent, by their grades. O(pairs ·
-// columns²), hence for mostPaired columns at most.
-func independent(grades []uint8, columns int) bool {
-	if columns > mostPaired {
-		return false
-	}
-	there, agree, both := make([]float64, columns*columns), make([]float64, columns*columns), make([]float64, columns*columns)
-	for ; len(grades) > 0; grades = grades[columns:] {
-		for f := range columns {
-			for g := range columns {
-				if f == g || grades[f] == kinds.Missing || grades[g] == kinds.Missing {
-					continue
-				}
-				there[f*columns+g]++
-				if grades[f] < kinds.Near {
-					continue
-				}
-				agree[f*columns+g]++ // in f, where g has values too
-				if grades[g] >= kinds.Near {
-					both[f*columns+g]++
-				}
-			}
-		}
-	}
-	for f := range columns {
-		for g := range f {
-			expected := agree[f*columns+g] * agree[g*columns+f] / max(1, there[f*columns+g])
-			if both[f*columns+g] > expected+moreTogether*(math.Sqrt(expected)+1) {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // rightRows returns the number of rows of the right table that are held; 0: there is none.

@@ -89,6 +89,7 @@ type Fitted struct {
 	Kinds        []Kind    // of the candidates; nil: they were not looked for, or there are no two
 	Apart        float64   // the share of the matches that may be other things, as they differ in what would name a record
 	Decoys       *Decoys   // what pairs within sources say of the scores of the model; nil: no sources are known
+	AtMost       *AtMost   // what columns leave to more than chance; nil: that is not known
 	Replaced     bool      // the model had numbers that are not finite, and is that of twins: see KeepFinite
 }
 
@@ -115,6 +116,7 @@ func Fit(ctx context.Context, c *compare.Comparison, o Options) *Fitted {
 		if larger != nil && !o.Once.Any() && !f.ByKinds {
 			f.followNarrower(ctx, c, &o, larger)
 		}
+		f.AtMost = o.Around.atMost(c, f.Probability)
 	}
 	return f
 }

@@ -10,7 +10,8 @@ import (
 )
 
 // Where no column says what another one says, it is known how many pairs agree in some columns by chance: the number of all pairs
-// times how often random pairs agree in each of these, and differ in the others. Pairs that are more than these are matches, by
+// times how often random pairs agree in each of these, and differ in the others. So it is where one column explains what others say of
+// each other, as a country explains names, which are then counted for pairs that agree in it and for the others. Pairs that are more than these are matches, by
 // whichever column they differ. A fit of classes may take the matches of one column only: copies that have one error each, such as a
 // typing error in the name or a wrong month of birth, are several classes, and none has the mean of them.
 
@@ -24,10 +25,11 @@ const (
 
 // followIndependent replaces a fit that contradicts what is more than chance.
 func (f *Fitted) followIndependent(ctx context.Context, c *compare.Comparison, o *Options) {
-	if !o.Around.Independent || o.Around.Among == 0 {
+	strata := o.Around.explained()
+	if strata == nil {
 		return
 	}
-	likely := o.Around.beyondChance(c)
+	likely := o.Around.beyondChance(c, strata)
 	if SumOf(likely) < leastPairs || agree(f.Probability, likely, mostDisagreementWithin) {
 		return
 	}
@@ -40,7 +42,7 @@ func (f *Fitted) followIndependent(ctx context.Context, c *compare.Comparison, o
 
 // beyondChance returns how likely each candidate is a match, if columns are independent: by the score of Fellegi and Sunter, how many
 // pairs there are with it and how many random pairs would have it. O(steps · candidates · columns).
-func (s *Surroundings) beyondChance(c *compare.Comparison) []float64 {
+func (s *Surroundings) beyondChance(c *compare.Comparison, strata []stratum) []float64 {
 	grades := Grades(c, nil)
 	n := c.Width - 1
 	agreement := slices.Repeat([]float64{independentStart}, n)
@@ -53,7 +55,7 @@ func (s *Surroundings) beyondChance(c *compare.Comparison) []float64 {
 			classes[i] = l.of(grades[i*n : (i+1)*n])
 			found[classes[i]]++
 		}
-		matches := moreThan(found, s.byChance(&l))
+		matches := moreThan(found, l.byChance(strata, s.Among))
 		there, agree := make([]float64, n), make([]float64, n)
 		for i, class := range classes {
 			likely[i] = matches[class]
@@ -116,19 +118,25 @@ func outcome(grade uint8) int {
 }
 
 // byChance returns how many of so many pairs are in each class by chance.
-func (s *Surroundings) byChance(l *ladder) []float64 {
-	expected := make([]float64, l.classes)
-	expected[0] = s.Among
-	for f, adds := range l.adds {
-		next := make([]float64, l.classes)
-		for o, share := range [3]float64{s.Filled[f] * s.Alike[f], s.Filled[f] * (1 - s.Alike[f]), 1 - s.Filled[f]} {
-			for class, n := range expected[:l.classes-adds[o]] {
-				next[class+adds[o]] += n * share
+func (l *ladder) byChance(strata []stratum, pairs float64) []float64 {
+	all := make([]float64, l.classes)
+	for _, of := range strata {
+		expected := make([]float64, l.classes)
+		expected[0] = pairs * of.share
+		for f, adds := range l.adds {
+			next := make([]float64, l.classes)
+			for o, share := range [3]float64{of.filled[f] * of.alike[f], of.filled[f] * (1 - of.alike[f]), 1 - of.filled[f]} {
+				for class, n := range expected[:l.classes-adds[o]] {
+					next[class+adds[o]] += n * share
+				}
 			}
+			expected = next
 		}
-		expected = next
+		for class, n := range expected {
+			all[class] += n
+		}
 	}
-	return expected
+	return all
 }
 
 // moreThan returns the share of the pairs in each class that are more than by chance. It does not fall with the score: classes

@@ -7,25 +7,31 @@ import (
 
 // TestChanceOfScoresIsThatOfAllPatterns compares the number of pairs in each class with a sum over all patterns of the columns.
 func TestChanceOfScoresIsThatOfAllPatterns(t *testing.T) {
-	s := &Surroundings{Alike: []float64{0.01, 0.2, 0.05}, Filled: []float64{1, 0.5, 0.9}, Among: 1e6}
+	s := &Surroundings{Alike: []float64{0.01, 0.2, 0.05}}
+	const pairs = 1e6
+	strata := []stratum{
+		{share: 0.3, filled: []float64{1, 0.5, 0.9}, alike: []float64{0.02, 0.9, 0.05}},
+		{share: 0.7, filled: []float64{0.8, 0.6, 1}, alike: []float64{0.004, 0, 0.05}},
+	}
 	l := s.ladderOf([]float64{0.9, 0.95, 0.7})
 	want := make([]float64, l.classes)
-	for pattern := range 27 {
-		n, class := s.Among, 0
-		for f, rest := 0, pattern; f < 3; f, rest = f+1, rest/3 {
-			n *= [3]float64{s.Filled[f] * s.Alike[f], s.Filled[f] * (1 - s.Alike[f]), 1 - s.Filled[f]}[rest%3]
+	for pattern := range 54 {
+		of, class := strata[pattern/27], 0
+		n := pairs * of.share
+		for f, rest := 0, pattern%27; f < 3; f, rest = f+1, rest/3 {
+			n *= [3]float64{of.filled[f] * of.alike[f], of.filled[f] * (1 - of.alike[f]), 1 - of.filled[f]}[rest%3]
 			class += l.adds[f][rest%3]
 		}
 		want[class] += n
 	}
 	sum := 0.0
-	for class, n := range s.byChance(&l) {
+	for class, n := range l.byChance(strata, pairs) {
 		if sum += n; math.Abs(n-want[class]) > 1e-6 {
 			t.Errorf("class %d: %v pairs by chance, want %v", class, n, want[class])
 		}
 	}
-	if math.Abs(sum-s.Among) > 1e-3 {
-		t.Errorf("%v pairs in all, want %v", sum, s.Among)
+	if math.Abs(sum-pairs) > 1e-3 {
+		t.Errorf("%v pairs in all, want %v", sum, pairs)
 	}
 }
 

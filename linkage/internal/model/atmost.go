@@ -1,0 +1,97 @@
+package model
+
+import (
+	"math"
+
+	"github.com/alike-dev/alike/linkage/internal/compare"
+)
+
+// Two persons of one name are not one person, and a fit of few matches may take them for one: motorcycles of as many kilometres,
+// foreigners of one name and country. Columns that say nothing of each other give a number of such pairs by chance, and columns that do
+// give more. So that number bounds how many of the pairs with as much in common are matches.
+
+// AtMost says how likely pairs are matches at most: Share of each class of a ladder, that which columns leave to more than chance.
+type AtMost struct {
+	Adds  [][3]int  `json:"adds"`
+	Share []float64 `json:"share"`
+}
+
+const (
+	// boundedColumns is the least number of columns that bound matches: of one column, pairs that agree in it may all be matches.
+	boundedColumns = 2
+	// unfound is how many matches there may be for each that a fit finds. So many of the pairs that agree in a column do not count
+	// as chance, as they may be matches.
+	unfound = 3
+	// surelySeen is by how many standard deviations random pairs may agree more often than all pairs do.
+	surelySeen = 2
+)
+
+// atMost returns the bound of the matches of a fit to candidates; nil: none is known.
+func (s *Surroundings) atMost(c *compare.Comparison, probability []float64) *AtMost {
+	n := c.Width - 1
+	if s.Among == 0 || n < boundedColumns || c.Right == 0 && s.Within != nil { // of one source random pairs say nothing about another one
+		return nil
+	}
+	there, agree := agreement(c, probability)
+	same := sameValues(c, probability)
+	matching := make([]float64, n)
+	for f := range agree {
+		matching[f] = (agree[f] + independentStart) / (there[f] + 1)
+	}
+	l := s.ladderOf(matching)
+	found, links := make([]float64, l.classes), make([]float64, l.classes)
+	grades := Grades(c, nil)
+	for i, p := range probability {
+		class := l.of(grades[i*n : (i+1)*n])
+		if found[class]++; p > 0.5 {
+			links[class]++
+		}
+	}
+	var share []float64
+	least := math.Inf(1)
+	for by := -1; by < n; by++ { // that which explains most
+		strata := s.strata(by)
+		for i := range strata {
+			s.lower(&strata[i], agree, same, by < 0 && c.Right == 0)
+		}
+		beyond := moreThan(found, l.byChance(strata, s.Among))
+		sum := 0.0
+		for class, n := range links {
+			sum += n * beyond[class]
+		}
+		if sum < least {
+			least, share = sum, beyond
+		}
+	}
+	return &AtMost{l.adds, share}
+}
+
+// lower replaces how often strangers agree in a stratum by the least that may be, given in how many matches of a fit values of each
+// column agree, and are the same. Of one table it is known exactly how many pairs have the same value.
+func (s *Surroundings) lower(of *stratum, agree, same []float64, known bool) {
+	const some, most = 1e-12, 1 - 1e-9 // so that logarithms are finite
+	alike := make([]float64, len(agree))
+	for f, share := range of.alike {
+		seen := float64(len(of.grades)/len(agree)) * of.filled[f]
+		pairs := max(1, s.Among*of.share*of.filled[f])
+		alike[f] = share - (0.5+surelySeen*math.Sqrt(share*(1-share)*seen))/max(1, seen) - unfound*agree[f]/pairs
+		if known {
+			alike[f] = max(alike[f], math.Exp(-s.Rarity[f])-unfound*same[f]/pairs)
+		}
+		alike[f] = min(most, max(some, alike[f]))
+	}
+	of.alike = alike
+}
+
+// Of returns how likely each of some pairs is a match, at most and by a fit.
+func (m *AtMost) Of(c *compare.Comparison, probability []float64) []float64 {
+	n := c.Width - 1
+	l := ladder{adds: m.Adds}
+	bounded := make([]float64, len(probability))
+	var grades []uint8
+	for i, p := range probability {
+		grades = appendGrades(grades[:0], c, i)
+		bounded[i] = min(p, m.Share[l.of(grades[:n])])
+	}
+	return bounded
+}

@@ -1,0 +1,119 @@
+package model
+
+import (
+	"math"
+	"slices"
+
+	"github.com/alike-dev/alike/linkage/internal/kinds"
+)
+
+// A stratum is a part of the random pairs: its share of them and, of each column, how often pairs have values and these agree.
+type stratum struct {
+	share         float64
+	filled, alike []float64
+	grades        []uint8
+}
+
+const (
+	// leastStratum is the least share of the random pairs that a stratum has.
+	leastStratum = 0.02
+	// asInAll is how many pairs of a stratum are taken to agree in a column as often as all do, in agreeing pairs.
+	asInAll = 0.1
+	// moreTogether is how many more pairs, in standard deviations and one pair, may agree in two columns than if these were independent.
+	moreTogether = 4
+	// mostPaired is the largest number of columns of which each two are looked at.
+	mostPaired = 32
+)
+
+// independent tells whether pairs agree in any two columns about as often as if these were independent, by their grades. O(pairs ·
+// columns²), hence for mostPaired columns at most.
+func independent(grades []uint8, columns int) bool {
+	if columns > mostPaired {
+		return false
+	}
+	there, agree, both := make([]float64, columns*columns), make([]float64, columns*columns), make([]float64, columns*columns)
+	for ; len(grades) > 0; grades = grades[columns:] {
+		for f := range columns {
+			for g := range columns {
+				if f == g || grades[f] == kinds.Missing || grades[g] == kinds.Missing {
+					continue
+				}
+				there[f*columns+g]++
+				if grades[f] < kinds.Near {
+					continue
+				}
+				agree[f*columns+g]++ // in f, where g has values too
+				if grades[g] >= kinds.Near {
+					both[f*columns+g]++
+				}
+			}
+		}
+	}
+	for f := range columns {
+		for g := range f {
+			expected := agree[f*columns+g] * agree[g*columns+f] / max(1, there[f*columns+g])
+			if both[f*columns+g] > expected+moreTogether*(math.Sqrt(expected)+1) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// explained returns strata of the random pairs in each of which no column says what another one does: all of them, or those that agree in
+// one column and the others. nil: there are none, or columns are texts of several words, which are alike by degrees.
+func (s *Surroundings) explained() []stratum {
+	if s.Among == 0 || slices.Contains(s.Worded, true) {
+		return nil
+	}
+	for by := -1; by < len(s.Alike); by++ {
+		if strata := s.strata(by); strata != nil && !slices.ContainsFunc(strata, func(of stratum) bool { return !independent(of.grades, len(s.Alike)) }) {
+			return strata
+		}
+	}
+	return nil
+}
+
+// strata returns the random pairs as one stratum or, by a column, as those that agree in it and the others; nil: either are too few.
+func (s *Surroundings) strata(by int) []stratum {
+	columns := len(s.Alike)
+	if by < 0 {
+		return []stratum{{1, s.Filled, s.Alike, s.Random}}
+	}
+	var parts [2][]uint8
+	for from := 0; from < len(s.Random); from += columns {
+		part := 0
+		if s.Random[from+by] < kinds.Near {
+			part = 1
+		}
+		parts[part] = append(parts[part], s.Random[from:from+columns]...)
+	}
+	var strata []stratum
+	for _, grades := range parts {
+		of := s.stratumOf(grades)
+		if of.share = float64(len(grades)) / float64(max(1, len(s.Random))); of.share < leastStratum {
+			return nil
+		}
+		strata = append(strata, of)
+	}
+	return strata
+}
+
+// stratumOf counts the agreement of some of the random pairs.
+func (s *Surroundings) stratumOf(grades []uint8) (of stratum) {
+	columns := len(s.Alike)
+	of = stratum{filled: make([]float64, columns), alike: make([]float64, columns), grades: grades}
+	for i, g := range grades {
+		if g != kinds.Missing {
+			of.filled[i%columns]++
+		}
+		if g >= kinds.Near {
+			of.alike[i%columns]++
+		}
+	}
+	for f, n := range of.filled {
+		of.alike[f] = min(1-1e-9, s.Alike[f]*(of.alike[f]+asInAll)/(s.Alike[f]*n+asInAll))
+		of.filled[f] /= max(1, float64(len(grades)/columns))
+	}
+	return of
+}
