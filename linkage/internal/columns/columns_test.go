@@ -2,6 +2,7 @@ package columns
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -176,6 +177,42 @@ func TestUnitsAreThoseThatAreWrittenInTwoWays(t *testing.T) {
 		}
 		if got := Kind(of.left, of.right, "name", "name"); got != of.want {
 			t.Errorf("%s: %s, want %s", of.why, got, of.want)
+		}
+	}
+}
+
+// TestColumnsOfAPlaceDoNotPushOutThoseOfAPerson has voters of whom a sixth have moved and are there twice: 30 columns of districts,
+// larger and smaller ones, say where they live, with an error now and then, and three columns who they are.
+func TestColumnsOfAPlaceDoNotPushOutThoseOfAPerson(t *testing.T) {
+	rng := rand.New(rand.NewPCG(61, 7))
+	voters := &Sample{Names: []string{"first", "last", "phone"}}
+	for d := range 30 {
+		voters.Names = append(voters.Names, fmt.Sprint("district", d))
+	}
+	for i := range 1500 {
+		who := []string{fmt.Sprint("f", rng.IntN(300)), fmt.Sprint("l", rng.IntN(700)), fmt.Sprint(rng.IntN(10_000_000))}
+		for range 1 + max(0, 1-i%6) {
+			place, row := rng.IntN(300), [][]byte{}
+			for _, value := range who {
+				row = append(row, []byte(value))
+			}
+			for d := range 30 {
+				at := place
+				if rng.IntN(15) == 0 {
+					at = rng.IntN(300)
+				}
+				row = append(row, fmt.Appendf(nil, "d%d-%d", d, at/(1+d)))
+			}
+			voters.Rows = append(voters.Rows, row)
+		}
+	}
+	chosen, err := Choose(voters, voters, nil, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range voters.Names[:3] {
+		if !slices.ContainsFunc(chosen.Columns, func(c Column) bool { return c.Left == name }) {
+			t.Errorf("%s is not compared, but %v", name, chosen.Columns)
 		}
 	}
 }

@@ -2,10 +2,11 @@ package columns
 
 import (
 	"cmp"
-	"maps"
 	"math"
+	"math/bits"
 	"slices"
 
+	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/linkage/internal/compare"
@@ -37,8 +38,8 @@ const (
 // tell. ok is false if the samples show nothing: they have hardly any record in common.
 //
 //	ties:   pairs of records that share a rare word in a column
-//	likely: ties that agree in columns in which this column's ties agree more often than the same records do
-//	        paired at random
+//	likely: ties that agree in most, of the columns in which ties of others agree more often than the same records
+//	        do paired at random
 //	tells:  how much more often a column agrees in likely pairs than in the same records paired at random
 //
 // Noise coincides with nothing, so it makes no pair likely, and agrees in likely pairs as often as in any. tied says
@@ -51,7 +52,7 @@ func (s *sampledColumns) information() (tells []float64, tied []bool, ok bool) {
 	for k := range columns {
 		tied[k] = len(columns[k].ties) > 0
 	}
-	likely := s.likely(columns)
+	likely := s.surest(s.related(columns), mostLikely)
 	if len(likely) < leastLikely {
 		return nil, tied, false
 	}
@@ -158,31 +159,28 @@ func (c *wordColumn) agree(pairs []compare.Pair, visit func(i int)) {
 	}
 }
 
-// likely returns the pairs that agree in most columns beyond the one that ties them, of the columns in which its ties
-// agree more often than chance explains.
-func (s *sampledColumns) likely(columns []wordColumn) []compare.Pair {
-	relations := map[compare.Pair]int{}
+// related returns the columns with which the ties of another one agree more often than chance explains.
+func (s *sampledColumns) related(columns []wordColumn) (some []wordColumn) {
+	related := make([]bool, len(columns))
 	for f := range columns {
 		ties := columns[f].ties
 		strangers := s.apart(ties, len(ties)/2)
 		for g := range columns {
-			if f == g {
+			if f == g || related[g] {
 				continue
 			}
 			both, chance := 0.0, 0.0
 			columns[g].agree(ties, func(int) { both++ })
 			columns[g].agree(strangers, func(int) { chance++ })
-			if both-chance > beyond*math.Sqrt(both+chance+1) {
-				columns[g].agree(ties, func(i int) { relations[ties[i]]++ })
-			}
+			related[g] = both-chance > beyond*math.Sqrt(both+chance+1)
 		}
 	}
-	found := slices.Collect(maps.Keys(relations))
-	place := func(p compare.Pair) uint64 { return hashing.Mix(uint64(p.A)<<32 | uint64(p.B)) }
-	slices.SortFunc(found, func(x, y compare.Pair) int {
-		return cmp.Or(cmp.Compare(relations[y], relations[x]), cmp.Compare(place(x), place(y)))
-	})
-	return found[:min(len(found), mostLikely)]
+	for f, is := range related {
+		if is {
+			some = append(some, columns[f])
+		}
+	}
+	return some
 }
 
 // agreeing counts pairs of records: those with a value on both sides, and those whose values agree.
@@ -238,16 +236,16 @@ func (s *sampledColumns) surest(columns []wordColumn, n int) []compare.Pair {
 		return nil
 	}
 	strangers := s.apart(ties, len(ties)/2)
-	agree := make([][]bool, len(columns)) // of each column and tie
+	agree := make([]bitset.Set[int], len(columns)) // of each column, by tie
 	weight := make([]float64, len(columns))
 	for f := range columns {
-		agree[f] = make([]bool, len(ties))
-		columns[f].agree(ties, func(i int) { agree[f][i] = true })
+		agree[f] = bitset.New[int](len(ties))
+		columns[f].agree(ties, agree[f].Add)
 		chance := 1.0
 		columns[f].agree(strangers, func(int) { chance++ })
 		weight[f] = math.Log(float64(len(strangers)+2) / chance)
 	}
-	for f, own := range ownShares(agree) {
+	for f, own := range ownShares(agree, len(ties)) {
 		weight[f] *= own
 	}
 	score := make([]float64, len(ties))
@@ -255,7 +253,7 @@ func (s *sampledColumns) surest(columns []wordColumn, n int) []compare.Pair {
 	for i := range ties {
 		order[i] = i
 		for f := range columns {
-			if agree[f][i] {
+			if agree[f].Has(i) {
 				score[i] += weight[f]
 			}
 		}
@@ -278,17 +276,12 @@ func tiesOf(columns []wordColumn) (ties []compare.Pair) {
 	return slices.Compact(ties)
 }
 
-// ownShares returns, of each column, 1 / (1 + Σ correlations with others) of its agreement in pairs.
-func ownShares(agree [][]bool) []float64 {
-	n := float64(len(agree[0]))
+// ownShares returns, of each column, 1 / (1 + Σ correlations with others) of its agreement in so many pairs.
+func ownShares(agree []bitset.Set[int], pairs int) []float64 {
+	n := float64(pairs)
 	mean := make([]float64, len(agree))
 	for f, of := range agree {
-		for _, a := range of {
-			if a {
-				mean[f]++
-			}
-		}
-		mean[f] /= n
+		mean[f] = float64(of.Len()) / n
 	}
 	own := make([]float64, len(agree))
 	for f := range agree {
@@ -297,13 +290,12 @@ func ownShares(agree [][]bool) []float64 {
 			if f == g {
 				continue
 			}
-			both := 0.0
-			for i, a := range agree[f] {
-				if a && agree[g][i] {
-					both++
-				}
+			// Word by word: with 33 columns and 300,000 ties, pair by pair took nine tenths of choosing columns.
+			both := 0
+			for w, word := range agree[f] {
+				both += bits.OnesCount64(word & agree[g][w])
 			}
-			sum += max(0, (both/n-mean[f]*mean[g])/math.Sqrt(max(1e-9, mean[f]*(1-mean[f])*mean[g]*(1-mean[g]))))
+			sum += max(0, (float64(both)/n-mean[f]*mean[g])/math.Sqrt(max(1e-9, mean[f]*(1-mean[f])*mean[g]*(1-mean[g]))))
 		}
 		own[f] = 1 / sum
 	}
