@@ -139,7 +139,7 @@ func (e *Examiner) learnPart(ctx context.Context, pairs *candidates.Pairs, part 
 			some = append(some, compare.Pair{A: p.A, B: p.B})
 		}
 	}
-	return e.learn(ctx, some, e.pairsOf(math.Inf(1))/float64(part), false)
+	return e.learn(ctx, some, pairsOf(e.finder, math.Inf(1))/float64(part), false)
 }
 
 // rivalSources returns the sources of the only table, of which a record has one partner each; nil: there are none, or the model

@@ -129,7 +129,7 @@ func (e *Examiner) findMany(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return e.learn(ctx, sample, e.pairsOf(find.LearnedFrom), true)
+		return e.learn(ctx, sample, pairsOf(e.finder, find.LearnedFrom), true)
 	}); err != nil {
 		return err
 	}
@@ -141,9 +141,9 @@ func (e *Examiner) findMany(ctx context.Context) error {
 }
 
 // pairsOf returns of how many pairs so many records of the smaller table are, or all of them if it has fewer.
-func (e *Examiner) pairsOf(most float64) float64 {
-	left, right := float64(e.finder.Records[0]), float64(e.finder.Records[1])
-	if e.finder.Right != nil {
+func pairsOf(t *find.Finder, most float64) float64 {
+	left, right := float64(t.Records[0]), float64(t.Records[1])
+	if t.Right != nil {
 		return min(left, right, most) * max(left, right)
 	}
 	some := min(left, most)

@@ -6,11 +6,11 @@ import (
 	"github.com/alike-dev/alike/linkage/internal/compare"
 )
 
-// Two persons of one name are not one person, and a fit of few matches may take them for one: motorcycles of as many kilometres,
-// foreigners of one name and country. Columns that say nothing of each other give a number of such pairs by chance, and columns that do
-// give more. So that number bounds how many of the pairs with as much in common are matches.
+// Two persons of one name are not one person, and a fit of few matches may take them for one, as foreigners of one name and country.
+// Columns that say nothing of each other give a number of such pairs by chance, and columns that do give more. So that number bounds
+// how many of the pairs with as much in common are matches.
 
-// AtMost says how likely pairs are matches at most: Share of each class of a ladder, that which columns leave to more than chance.
+// AtMost says how likely pairs are matches at most: of each class of a ladder, the share that is more than chance.
 type AtMost struct {
 	Adds  [][3]int  `json:"adds"`
 	Share []float64 `json:"share"`
@@ -29,7 +29,9 @@ const (
 // atMost returns the bound of the matches of a fit to candidates; nil: none is known.
 func (s *Surroundings) atMost(c *compare.Comparison, probability []float64) *AtMost {
 	n := c.Width - 1
-	if s.Among == 0 || n < boundedColumns || c.Right == 0 && s.Within != nil { // of one source random pairs say nothing about another one
+	// Of two tables a record has its best partner, and chance hardly links one that has a match; of one source random pairs say nothing
+	// about another one.
+	if s.Among == 0 || n < boundedColumns || c.Right > 0 || s.Within != nil {
 		return nil
 	}
 	there, agree := agreement(c, probability)
@@ -51,8 +53,11 @@ func (s *Surroundings) atMost(c *compare.Comparison, probability []float64) *AtM
 	least := math.Inf(1)
 	for by := -1; by < n; by++ { // that which explains most
 		strata := s.strata(by)
+		if strata == nil {
+			continue
+		}
 		for i := range strata {
-			s.lower(&strata[i], agree, same, by < 0 && c.Right == 0)
+			s.lower(&strata[i], agree, same, by < 0)
 		}
 		beyond := moreThan(found, l.byChance(strata, s.Among))
 		sum := 0.0
@@ -67,7 +72,7 @@ func (s *Surroundings) atMost(c *compare.Comparison, probability []float64) *AtM
 }
 
 // lower replaces how often strangers agree in a stratum by the least that may be, given in how many matches of a fit values of each
-// column agree, and are the same. Of one table it is known exactly how many pairs have the same value.
+// column agree, and are the same. Of all pairs, known, it is known exactly how many have the same value.
 func (s *Surroundings) lower(of *stratum, agree, same []float64, known bool) {
 	const some, most = 1e-12, 1 - 1e-9 // so that logarithms are finite
 	alike := make([]float64, len(agree))
