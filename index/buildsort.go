@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
@@ -25,25 +26,19 @@ type idSorter struct {
 	tables
 	most  int64 // bytes of memory
 	bytes []byte
-	ids   []idAt
+	ids   []extsort.Entry // the first bytes of an id; where it begins in bytes, before its slot, and its length
 }
 
-// idAt is an id in the memory of the sorter.
-type idAt struct {
-	first    uint64 // its first bytes
-	from, to int
-	slot     uint64
-}
-
-const idAtBytes = 32
+// idBytes is what an id takes beside its own bytes and its slot.
+const idBytes = 16
 
 func (s *idSorter) add(id []byte, slot uint64) error {
 	var first [8]byte
 	copy(first[:], id)
 	from := len(s.bytes)
-	s.bytes = append(s.bytes, id...)
-	s.ids = append(s.ids, idAt{binary.BigEndian.Uint64(first[:]), from, len(s.bytes), slot})
-	if int64(len(s.bytes))+idAtBytes*int64(len(s.ids)) < s.most {
+	s.bytes = binary.LittleEndian.AppendUint64(append(s.bytes, id...), slot)
+	s.ids = append(s.ids, extsort.Entry{Key: binary.BigEndian.Uint64(first[:]), Value: uint64(from)<<32 | uint64(len(id))})
+	if int64(len(s.bytes))+idBytes*int64(len(s.ids)) < s.most {
 		return nil
 	}
 	return s.flush()
@@ -51,9 +46,18 @@ func (s *idSorter) add(id []byte, slot uint64) error {
 
 // flush writes all ids in memory to the store.
 func (s *idSorter) flush() error {
-	id := func(a idAt) []byte { return s.bytes[a.from:a.to] }
-	slices.SortFunc(s.ids, func(a, b idAt) int {
-		return cmp.Or(cmp.Compare(a.first, b.first), bytes.Compare(id(a), id(b)), cmp.Compare(a.slot, b.slot))
+	id := func(a extsort.Entry) []byte { return s.bytes[a.Value>>32:][:uint32(a.Value)] }
+	slot := func(a extsort.Entry) uint64 {
+		return binary.LittleEndian.Uint64(s.bytes[a.Value>>32+a.Value&math.MaxUint32:])
+	}
+	slices.SortFunc(s.ids, func(a, b extsort.Entry) int {
+		if a.Key != b.Key {
+			return cmp.Compare(a.Key, b.Key)
+		}
+		if c := bytes.Compare(id(a), id(b)); c != 0 {
+			return c
+		}
+		return cmp.Compare(slot(a), slot(b))
 	})
 	var key, value []byte
 	for i, at := range s.ids {
@@ -64,7 +68,7 @@ func (s *idSorter) flush() error {
 			return err
 		}
 		key = append(append(key[:0], keyID), id(at)...)
-		value = appendSlotOf(value[:0], id(at), at.slot)
+		value = appendSlotOf(value[:0], id(at), slot(at))
 		if err := s.set(key, value); err != nil {
 			return err
 		}

@@ -396,7 +396,12 @@ type matches struct {
 	guess float64 // see Searcher.rounds
 	floor uint64  // the least score
 	heap  []Match // once it has k matches, the worst first
+	order []place // see appendTo
 }
+
+// place is where a match is in the heap, after what it is sorted by. Its fields are those of other entries that are sorted, so
+// that one sort is compiled for all.
+type place struct{ Key, Value uint64 }
 
 func (m *matches) reset(r *rule, size, floor uint64) {
 	m.rule, m.size, m.guess, m.floor, m.heap = r, size, 0, floor, m.heap[:0]
@@ -503,10 +508,13 @@ func (r *rule) near(score float64) float64 {
 
 // appendTo appends the matches, the best first.
 func (m *matches) appendTo(dst []Match) []Match {
-	heapify(m.heap)
-	for n := len(m.heap) - 1; n > 0; n-- { // the worst one behind the others
-		m.heap[0], m.heap[n] = m.heap[n], m.heap[0]
-		sink(m.heap[:n], 0)
+	m.order = m.order[:0]
+	for i, c := range m.heap {
+		m.order = append(m.order, place{^c.Score, uint64(c.Index)<<32 | uint64(i)})
 	}
-	return append(dst, m.heap...)
+	slices.SortFunc(m.order, func(a, b place) int { return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Value, b.Value)) })
+	for _, p := range m.order {
+		dst = append(dst, m.heap[uint32(p.Value)])
+	}
+	return dst
 }
