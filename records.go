@@ -126,7 +126,9 @@ func describeEntities(links *dedup.Links, r *JoinResult) {
 			links.Doubtful++
 		}
 	}
-	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(len(clusters[y].Members), len(clusters[x].Members)) })
+	slices.SortFunc(order, func(x, y int) int {
+		return cmp.Or(cmp.Compare(len(clusters[y].Members), len(clusters[x].Members)), cmp.Compare(x, y))
+	})
 	for _, i := range order[:min(largestEntities, len(order))] {
 		c := &clusters[i]
 		weakest := dedup.Link{A: c.Weakest.A, B: c.Weakest.B, Similarity: logistic.Probability(c.Weakest.Evidence)}

@@ -1,6 +1,9 @@
 package eval
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Point is the quality of a list of pairs that is cut at a score.
 type Point struct {
@@ -19,15 +22,7 @@ func Curve(scores []float64, right []bool, truth int) []Point {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(i, j int) int {
-		switch {
-		case scores[i] > scores[j]:
-			return -1
-		case scores[i] < scores[j]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(order, func(i, j int) int { return cmp.Or(cmp.Compare(scores[j], scores[i]), cmp.Compare(i, j)) })
 	var curve []Point
 	hits := 0
 	for n, i := range order {

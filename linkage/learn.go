@@ -315,8 +315,8 @@ func (l *Learner) newPool() *learn.Pool {
 		p.Candidates = append(p.Candidates, i)
 		p.Features.Append(x, false)
 	}
-	slices.SortStableFunc(p.Links, func(a, b int) int {
-		return cmp.Compare(l.of.Rank[p.Candidates[b]], l.of.Rank[p.Candidates[a]])
+	slices.SortFunc(p.Links, func(a, b int) int {
+		return cmp.Or(cmp.Compare(l.of.Rank[p.Candidates[b]], l.of.Rank[p.Candidates[a]]), cmp.Compare(a, b))
 	})
 	return p
 }

@@ -183,7 +183,7 @@ func (v *verdicts) hold(edges []int, pairs []compare.Pair, probability []float64
 		}
 	}
 	order := slices.DeleteFunc(slices.Clone(edges), func(i int) bool { return v.isSame[pairs[i]] })
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(probability[j], probability[i]) })
+	slices.SortFunc(order, func(i, j int) int { return cmp.Or(cmp.Compare(probability[j], probability[i]), cmp.Compare(i, j)) })
 	for _, i := range order {
 		if apart.join(v.node(pairs[i])) {
 			kept = append(kept, i)

@@ -40,7 +40,7 @@ func derivedColumns(rows [][][]byte, names []string, columns []int) []string {
 	}
 	// The longest first: a full name is made of its parts, and they are not left out for being a part of it. Of columns with
 	// as many words the last is left out first.
-	slices.SortStableFunc(order, func(x, y int) int {
+	slices.SortFunc(order, func(x, y int) int {
 		return cmp.Or(cmp.Compare(meanWords(words[y]), meanWords(words[x])), cmp.Compare(y, x))
 	})
 	for _, k := range order {

@@ -16,7 +16,7 @@ func KeepTop(room func(a uint32) int, edges []int, pairs []compare.Pair, rank []
 			end++
 		}
 		group := slices.Clone(edges[:end])
-		slices.SortStableFunc(group, func(i, j int) int { return cmp.Compare(rank[j], rank[i]) })
+		slices.SortFunc(group, func(i, j int) int { return cmp.Or(cmp.Compare(rank[j], rank[i]), cmp.Compare(i, j)) })
 		group = group[:min(room(pairs[edges[0]].A), end)]
 		slices.Sort(group)
 		kept = append(kept, group...)
@@ -34,7 +34,7 @@ func Probable(edges []int, probability []float64, least float64) []int {
 // share. It also returns the smallest probability of these, a half if there are none.
 func Precise(edges []int, probability []float64, share float64) ([]int, float64) {
 	order := slices.Clone(edges)
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(probability[j], probability[i]) })
+	slices.SortFunc(order, func(i, j int) int { return cmp.Or(cmp.Compare(probability[j], probability[i]), cmp.Compare(i, j)) })
 	total, n, least := 0.0, 0, 0.5
 	for i, e := range order {
 		if total += probability[e]; total >= share*float64(i+1) {

@@ -81,8 +81,8 @@ func byRank(g model.Graph, rank []float64, wholes []float32) []int {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(i, j int) int {
-		return cmp.Or(cmp.Compare(rank[j], rank[i]), cmp.Compare(wholes[j], wholes[i]))
+	slices.SortFunc(order, func(i, j int) int {
+		return cmp.Or(cmp.Compare(rank[j], rank[i]), cmp.Compare(wholes[j], wholes[i]), cmp.Compare(i, j))
 	})
 	return order
 }

@@ -169,7 +169,7 @@ func (f *fitted) mixture() *Mixture {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(f.share[b], f.share[a]) })
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(f.share[b], f.share[a]), cmp.Compare(a, b)) })
 	for _, i := range order {
 		m.Share, m.Grade = append(m.Share, f.share[i]), append(m.Grade, f.grade[i])
 	}
@@ -187,7 +187,7 @@ func (f *fitted) unexplained(n int) (at []int) {
 			at = append(at, i)
 		}
 	}
-	slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(lacking[b], lacking[a]) })
+	slices.SortFunc(at, func(a, b int) int { return cmp.Or(cmp.Compare(lacking[b], lacking[a]), cmp.Compare(a, b)) })
 	return at[:min(n, len(at))]
 }
 
