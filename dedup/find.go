@@ -384,7 +384,7 @@ func (s *search) verifyOptions() verify.Options {
 }
 
 func (s *search) thirdsOptions() thirds.Options {
-	return thirds.Options{Graph: s.graph(), Records: s.records, Progress: s.Progress, Meter: s.account.meter}
+	return thirds.Options{Graph: s.graph(), Records: s.records, Parts: s.removesParts, Progress: s.Progress, Meter: s.account.meter}
 }
 
 func (s *search) joinOptions() exact.Options {

@@ -93,7 +93,7 @@ type OnePerCluster struct {
 	Keep cluster.Keep // which one
 	Star bool         // remove only documents similar to the kept document itself; always with a containment
 	// Whole, which implies Star, removes only documents of which three quarters stand in the kept one, which is no shorter
-	// then: blocks of their text, with any noise, or characters of short ones. What many documents have weighs next to
+	// then, or with a containment has no fewer features: blocks of their text, with any noise, or characters of short ones. What many documents have weighs next to
 	// nothing. For exact similarities of texts; all texts in pairs are read once more.
 	Whole bool
 }

@@ -26,7 +26,7 @@ type Options struct {
 	Keep   cluster.Keep
 	All    bool                      // nothing is removed
 	Star   bool                      // a document is removed only in favour of one that is similar to it
-	Whole  bool                      // stars are made with the longest text first
+	Whole  bool                      // stars are made with the longest text first, unless Parts
 	Sized  bool                      // Result.Sizes is wanted
 	Parts  bool                      // stars are made with the largest set first: edges are by containment
 	Sizes  *extsort.Sorted           // of the sets of representatives, for Parts; nil: the table has the sets

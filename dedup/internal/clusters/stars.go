@@ -79,13 +79,13 @@ func (f *finder) bests(ctx context.Context, labels *extsort.Sorted) (*extsort.So
 // setSizes returns the sizes of the sets of ascending documents, or of their texts: 0 where they do not count.
 func (f *finder) setSizes() *setSizes {
 	switch {
-	case f.Whole:
-		return &setSizes{texts: f.Table.Cursor()}
 	case f.Parts && f.Sizes == nil:
 		return &setSizes{table: f.Table.Cursor()}
-	case f.Parts:
+	case f.Parts: // before Whole: the edges say how much of the smaller set is in the larger one
 		known := extsort.NewLookup(f.Sizes)
 		return &setSizes{known: &known}
+	case f.Whole:
+		return &setSizes{texts: f.Table.Cursor()}
 	}
 	return &setSizes{}
 }

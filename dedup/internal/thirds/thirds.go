@@ -31,6 +31,7 @@ import (
 	"github.com/alike-dev/alike/internal/places"
 	"github.com/alike-dev/alike/internal/sides"
 	"github.com/alike-dev/alike/internal/sorting"
+	"github.com/alike-dev/alike/recipe"
 	"github.com/alike-dev/alike/shingle"
 )
 
@@ -38,6 +39,7 @@ import (
 type Options struct {
 	Graph    graph.Graph
 	Records  *reread.Store // of the documents
+	Parts    bool          // for Whole: a text goes for one with a larger set, as edges are by containment, not for a longer one
 	Progress meter.Progress
 	Meter    *meter.Meter // nil: nothing is measured
 }
@@ -158,8 +160,11 @@ type worker struct {
 	judging places.Judge
 	ofA     []uint32
 	ofB     []uint32
+	maker   *recipe.SetMaker // nil: sets are in the table, or not asked for
+	made    []uint64
 	held    map[uint32]*places.Text
-	bytes   int // of those held
+	sizes   map[uint32]uint64 // with a maker, of the sets of those held
+	bytes   int               // of those held
 }
 
 // heldBytes is about how much memory the texts that a worker holds take.
@@ -232,6 +237,10 @@ func (w *worker) text(doc uint32) (*places.Text, error) {
 	if w.bytes += t.Bytes(); w.bytes > heldBytes {
 		clear(w.held)
 		w.bytes = t.Bytes()
+		clear(w.sizes)
+	}
+	if w.maker != nil {
+		w.sizes[doc] = uint64(len(w.made))
 	}
 	w.held[doc] = t
 	return t, nil
@@ -250,6 +259,9 @@ func (w *worker) read(doc uint32, most int) (*places.Text, error) {
 	if err != nil {
 		return nil, err
 	}
+	if w.maker != nil {
+		w.made = w.docs.WithinHash(doc).Set(w.maker.AppendSet(w.made[:0], raw))
+	}
 	t := w.reader.Read(raw[:min(len(raw), most)])
 	if release != nil {
 		w.fetch.Trim(0)
@@ -264,7 +276,7 @@ const (
 	countedEach  = 16 << 10 // of the beginning of a text
 )
 
-// Whole returns the edges of which the shorter text, or that which is no reference, stands in the other one, as
+// Whole returns the edges of which the smaller text, or that which is no reference, stands in the other one, as
 // places.WholeShare says, and how many are not such. Of documents, each with features of its own, some are drawn to count
 // what many have. The caller releases the edges.
 func Whole(ctx context.Context, o Options, s *sides.Policy, documents bitset.Set[uint32], edges *extsort.Sorted) (left *extsort.Sorted, gone int64, err error) {
@@ -274,22 +286,41 @@ func Whole(ctx context.Context, o Options, s *sides.Policy, documents bitset.Set
 	}
 	return o.left(ctx, edges, edges, "whole", func(w *worker) func(graph.Pair) (bool, error) {
 		w.reader = places.NewWholeReader(o.features(), common)
+		if o.Parts && !o.Records.Table.HasSets {
+			w.maker, w.sizes = o.Records.Recipe.NewSetMaker(), map[uint32]uint64{}
+		}
 		return func(p graph.Pair) (goes bool, err error) { return w.partial(s, p) }
 	})
 }
 
 // partial tells whether only a part of the text that could be removed stands in the other one.
 func (w *worker) partial(s *sides.Policy, p graph.Pair) (bool, error) {
-	a, b, err := w.texts(p)
+	a, err := w.text(p.A)
 	if err != nil {
 		return false, err
 	}
-	sizeA, sizeB := w.docs.Doc(p.A).TextSize, w.docs.Doc(p.B).TextSize
+	sizeA := w.size(p.A) // now: the other text may take its place
+	b, err := w.text(p.B)
+	if err != nil {
+		return false, err
+	}
+	sizeB := w.size(p.B)
 	refA, refB := s.Reference(p.A), s.Reference(p.B)
 	if !refA && (refB || sizeA <= sizeB) && w.judging.Stands(a, b) < places.WholeShare {
 		return true, w.docs.Err
 	}
 	return !refB && (refA || sizeB <= sizeA) && w.judging.Stands(b, a) < places.WholeShare, w.docs.Err
+}
+
+// size returns the size by which stars are made of a document whose text is held: the larger one of a pair stays.
+func (w *worker) size(doc uint32) uint64 {
+	switch {
+	case w.maker != nil:
+		return w.sizes[doc]
+	case w.o.Parts:
+		return uint64(w.docs.SetSize(doc))
+	}
+	return uint64(w.docs.Doc(doc).TextSize)
 }
 
 // common counts what many documents have in some that are drawn by their digests.
