@@ -17,7 +17,7 @@ type stratum struct {
 const (
 	// leastStratum is the least share of the random pairs that a stratum has.
 	leastStratum = 0.02
-	// asInAll is how many pairs of a stratum are taken to agree in a column as often as all do, in agreeing pairs.
+	// asInAll is how much it counts, in agreeing pairs, how often all random pairs agree in a column: a stratum may have none.
 	asInAll = 0.1
 	// moreTogether is how many more pairs, in standard deviations and one pair, may agree in two columns than if these were independent.
 	moreTogether = 4
