@@ -26,7 +26,7 @@ type idSorter struct {
 	tables
 	most  int64 // bytes of memory
 	bytes []byte
-	ids   []extsort.Entry // the first bytes of an id; where it begins in bytes, before its slot, and its length
+	ids   []extsort.Entry // the first bytes of an id; where it begins in bytes, which have its slot behind it, and its length
 }
 
 // idBytes is what an id takes beside its own bytes and its slot.

@@ -9,7 +9,8 @@ halves   left.csv and right.csv that share nothing: things by turns, so that bro
 coin     the same by a coin
 
 truth.csv has the pairs a,b. Things come in families, such as the flats of a house or the tracks of an album, and some of
-what belongs to a thing changes with time (moves). Names are made of syllables. score.py scores a program on them.
+what belongs to a thing changes with time (moves). Names are made of syllables. shapes_score.py scores a
+program on them.
 """
 
 import csv

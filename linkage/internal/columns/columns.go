@@ -193,8 +193,8 @@ const (
 )
 
 // inCommon returns how much two columns have in common by their words, 0 if that does not show that they hold the same: their
-// overlap or, if it is too small, what texts share, from least on. Where one table has few of the other's things, or a record of a thing where the
-// other one has several, their words differ in how frequent they are, and their overlap is small.
+// overlap or, if it is too small, what texts share, from least on. Where one table has few of the other's things, or a record
+// of a thing where the other one has several, their words differ in how frequent they are, and their overlap is small.
 func (p *profile) inCommon(q *profile, least float64) float64 {
 	if overlap := p.overlap(q); overlap >= sameContent {
 		return overlap

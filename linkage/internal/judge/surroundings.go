@@ -8,7 +8,6 @@ import (
 
 	"github.com/alike-dev/alike/linkage/internal/compare"
 	"github.com/alike-dev/alike/linkage/internal/find"
-	"github.com/alike-dev/alike/linkage/internal/kinds"
 	"github.com/alike-dev/alike/linkage/internal/model"
 	"github.com/alike-dev/alike/record"
 )
@@ -77,17 +76,8 @@ func (e *Examiner) randomAgreement(ctx context.Context, s *model.Surroundings) e
 		return err
 	}
 	columns := c.Width - 1
-	s.Alike, s.Filled = make([]float64, columns), make([]float64, columns)
 	s.Random = model.Grades(c, nil)
-	for i, g := range s.Random {
-		f := i % columns
-		if g != kinds.Missing {
-			s.Filled[f]++
-		}
-		if g >= kinds.Near {
-			s.Alike[f]++
-		}
-	}
+	s.Filled, s.Alike = model.Agreeing(s.Random, columns)
 	for f := range columns {
 		s.Alike[f] = (s.Alike[f] + 0.5) / (s.Filled[f] + 1)
 		s.Filled[f] /= max(1, float64(len(pairs)))

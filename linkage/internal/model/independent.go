@@ -40,7 +40,7 @@ func (f *Fitted) followIndependent(ctx context.Context, c *compare.Comparison, o
 	f.follow(ctx, c, o, distil(ctx, c, likely, freely))
 }
 
-// beyondChance returns how likely each candidate is a match, if columns are independent: by the score of Fellegi and Sunter, how many
+// beyondChance returns how likely each candidate is a match, if columns are independent within strata: by the score of Fellegi and Sunter, how many
 // pairs there are with it and how many random pairs would have it. O(steps · candidates · columns).
 func (s *Surroundings) beyondChance(c *compare.Comparison, strata []stratum) []float64 {
 	grades := Grades(c, nil)

@@ -26,11 +26,8 @@ const (
 )
 
 // independent tells whether pairs agree in any two columns about as often as if these were independent, by their grades. O(pairs ·
-// columns²), hence for mostPaired columns at most.
+// columns²).
 func independent(grades []uint8, columns int) bool {
-	if columns > mostPaired {
-		return false
-	}
 	there, agree, both := make([]float64, columns*columns), make([]float64, columns*columns), make([]float64, columns*columns)
 	for ; len(grades) > 0; grades = grades[columns:] {
 		for f := range columns {
@@ -61,9 +58,10 @@ func independent(grades []uint8, columns int) bool {
 }
 
 // explained returns strata of the random pairs in each of which no column says what another one does: all of them, or those that agree in
-// one column and the others. nil: there are none, or columns are texts of several words, which are alike by degrees.
+// one column and the others. nil: there are none, columns are more than mostPaired, or they are texts of several words, which are alike
+// by degrees. O(pairs · columns³).
 func (s *Surroundings) explained() []stratum {
-	if s.Among == 0 || slices.Contains(s.Worded, true) {
+	if s.Among == 0 || len(s.Alike) > mostPaired || slices.Contains(s.Worded, true) {
 		return nil
 	}
 	for by := -1; by < len(s.Alike); by++ {
@@ -99,18 +97,26 @@ func (s *Surroundings) strata(by int) []stratum {
 	return strata
 }
 
+// Agreeing returns, of each column, in how many pairs both records have values, and in how many these are near or equal, by the grades
+// of the pairs.
+func Agreeing(grades []uint8, columns int) (there, agree []float64) {
+	there, agree = make([]float64, columns), make([]float64, columns)
+	for i, g := range grades {
+		if g != kinds.Missing {
+			there[i%columns]++
+		}
+		if g >= kinds.Near {
+			agree[i%columns]++
+		}
+	}
+	return there, agree
+}
+
 // stratumOf counts the agreement of some of the random pairs.
 func (s *Surroundings) stratumOf(grades []uint8) (of stratum) {
 	columns := len(s.Alike)
-	of = stratum{filled: make([]float64, columns), alike: make([]float64, columns), grades: grades}
-	for i, g := range grades {
-		if g != kinds.Missing {
-			of.filled[i%columns]++
-		}
-		if g >= kinds.Near {
-			of.alike[i%columns]++
-		}
-	}
+	of.grades = grades
+	of.filled, of.alike = Agreeing(grades, columns)
 	for f, n := range of.filled {
 		of.alike[f] = min(1-1e-9, s.Alike[f]*(of.alike[f]+asInAll)/(s.Alike[f]*n+asInAll))
 		of.filled[f] /= max(1, float64(len(grades)/columns))

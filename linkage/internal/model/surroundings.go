@@ -25,7 +25,7 @@ type Surroundings struct {
 	Close [][2]float64
 	// Held returns, of each pair of columns f and g at f·columns+g, the share of records in which all words of f are in g too.
 	Held   func() []float64
-	Random []uint8 // the grades of the random pairs that show it
+	Random []uint8 // the grades of random pairs, of each in all columns
 	// Among is the number of pairs of records of which the candidates are the most similar ones; 0: that is not known.
 	Among float64
 	// Naming is the nats that name a record of the only table, the logarithm of their number.
