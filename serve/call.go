@@ -3,6 +3,8 @@ package serve
 import (
 	"mime"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -58,6 +60,33 @@ const (
 	ofCollection = " /v1/collections/{collection}"
 	ofDocument   = ofCollection + "/documents/{id}"
 )
+
+// queries are the parameters that routes of the API take in their query. Others take none, but sketch all settings.
+var queries = map[string][]string{"POST" + ofCollection + "/check": {"add"}}
+
+const sketchPattern = "POST /v1/sketch"
+
+// knowsQuery is an error if the query has what the route does not know: a misspelt parameter would ask for something else. What
+// tells about the server takes whatever those add who watch it, and the page knows its own.
+func (c *call) knowsQuery(pattern string) error {
+	if c.r.URL.RawQuery == "" || !strings.Contains(pattern, " /v1/") {
+		return nil
+	}
+	query, err := url.ParseQuery(c.r.URL.RawQuery)
+	if err != nil {
+		return &Problem{Status: http.StatusBadRequest, Detail: "the query cannot be read"}
+	}
+	for name := range query {
+		if pattern != sketchPattern && !slices.Contains(queries[pattern], name) {
+			return unknownParameter(name)
+		}
+	}
+	return nil
+}
+
+func unknownParameter(name string) error {
+	return &Problem{Status: http.StatusBadRequest, Field: name, Detail: "is no parameter of this path"}
+}
 
 // need is an error unless a token has a right that depends on what is asked for.
 func (c *call) need(right Right) error {

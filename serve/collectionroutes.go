@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"runtime"
 	"slices"
 	"strconv"
@@ -71,7 +72,7 @@ func (c collectionCall) stats() error {
 type documentCall struct{ *call }
 
 func (c documentCall) check() error {
-	add, err := parameter(c.r, "add")
+	add, err := truth(c.r.URL.Query(), "add")
 	if err != nil {
 		return err
 	}
@@ -89,15 +90,14 @@ func (c documentCall) check() error {
 	})
 }
 
-// parameter returns a truth of the query, true if it is not there.
-func parameter(r *http.Request, name string) (bool, error) {
-	value := r.URL.Query().Get(name)
-	if value == "" {
+// truth returns a truth of the query, true if it is not there.
+func truth(query url.Values, name string) (bool, error) {
+	if !query.Has(name) {
 		return true, nil
 	}
-	b, err := strconv.ParseBool(value)
-	if err != nil {
-		return false, unprocessable(name, "takes true or false")
+	b, err := strconv.ParseBool(query.Get(name))
+	if err != nil || len(query[name]) > 1 {
+		return false, unprocessable(name, "takes true or false, once")
 	}
 	return b, nil
 }

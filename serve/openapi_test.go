@@ -21,6 +21,7 @@ import (
 // operation is what the test reads of an operation of openapi.json.
 type operation struct {
 	OperationID string
+	Parameters  []struct{ Name, In string }
 	RequestBody struct{ Content map[string]content }
 	Responses   map[string]struct {
 		Ref     string `json:"$ref"`
@@ -101,6 +102,26 @@ func TestTheDocumentHasTheRoutesOfTheServer(t *testing.T) {
 	}
 	if regexp.MustCompile(`https?://`).Match(openAPIDocument) {
 		t.Error("the document has a link to another host")
+	}
+}
+
+// A parameter that is misspelt changes nothing: "check?ad=false" would have added the document.
+func TestPathsTakeTheParametersOfTheDocumentOnly(t *testing.T) {
+	d, _ := schemas(t)
+	s := start(t, Config{})
+	for _, r := range slices.Concat(statelessList, collectionList, tableList, agentList) {
+		method, path, _ := strings.Cut(r.pattern, " ")
+		for _, p := range d.Paths[path][strings.ToLower(method)].Parameters {
+			if p.In == "query" && r.pattern != sketchPattern && !slices.Contains(queries[r.pattern], p.Name) {
+				t.Errorf("%s does not take %s", r.pattern, p.Name)
+			}
+		}
+		to := strings.NewReplacer("{collection}", "news", "{id}", "c", "{table}", "people").Replace(path)
+		code, out := s.do(method, to+"?unknown=1", ndjson, "{}")
+		refused := code == http.StatusBadRequest && strings.Contains(out, `"field":"unknown"`)
+		if refused != strings.HasPrefix(path, "/v1/") {
+			t.Errorf("%s?unknown=1: %d %s", r.pattern, code, out)
+		}
 	}
 }
 

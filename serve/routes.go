@@ -22,7 +22,7 @@ var statelessList = []route{
 	{"GET /readyz", anybody, nil, answeredBy(probeCall.ready)},
 	{"GET /openapi.json", anybody, nil, answeredBy(probeCall.openAPI)},
 	{"GET /metrics", ReadAll, nil, answeredBy(probeCall.metrics)},
-	{"POST /v1/sketch", ReadAny, reading, answeredBy(textCall.sketch)},
+	{sketchPattern, ReadAny, reading, answeredBy(textCall.sketch)},
 	{"POST /v1/compare", ReadAny, reading, answeredBy(textCall.compare)},
 }
 
@@ -64,6 +64,9 @@ var errNoTables = &Problem{Status: http.StatusNotImplemented, Detail: "replicas 
 func (c *call) admit(route *route) error {
 	name := cmp.Or(c.r.PathValue("collection"), c.r.PathValue("table"))
 	if err := c.config.Tokens.allow(c.r, route.right, name); err != nil {
+		return err
+	}
+	if err := c.knowsQuery(route.pattern); err != nil {
 		return err
 	}
 	if c.config.Order != nil && c.r.PathValue("table") != "" {
@@ -150,7 +153,7 @@ func (c textCall) sketch() error {
 	}
 	if kind == jsonType {
 		if c.r.URL.RawQuery != "" {
-			return unprocessable("query", "is for NDJSON and plain text; a body of JSON has the settings itself")
+			return &Problem{Status: http.StatusBadRequest, Field: "query", Detail: "is for NDJSON and plain text; a body of JSON has the settings itself"}
 		}
 		return c.answerBody(func(body []byte) ([]byte, error) { return c.sketchers.sketch(nil, body) }, nil)
 	}

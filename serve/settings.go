@@ -222,12 +222,12 @@ func (f *flagSet) set(name, value string) error {
 	return unprocessable(name, "%v", err)
 }
 
-// setQuery sets the settings of a query, leaving out those that the path takes itself.
-func (f *flagSet) setQuery(query map[string][]string, others ...string) error {
+// setQuery sets the settings of a query.
+func (f *flagSet) setQuery(query map[string][]string) error {
 	for name, values := range query {
 		switch {
-		case slices.Contains(others, name):
-			continue
+		case f.flag(name) == nil:
+			return unknownParameter(name)
 		case len(values) != 1:
 			return unprocessable(name, "is given %d times", len(values))
 		case name == stopWords && strings.Contains(values[0], ","):
