@@ -13,6 +13,7 @@ import (
 	"strconv"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/filelock"
 	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/linkage"
 )
@@ -48,11 +49,11 @@ type LargestEntity struct {
 // not used, and LeftID is the column of the ids in the tables that have it. The tables are written as one into a temporary
 // file, which takes about as much disk as they do as CSV.
 func FindEntities(ctx context.Context, tables, unique []string, config JoinConfig) (_ *Entities, err error) {
-	folder, err := os.MkdirTemp("", "alike-entities-")
+	folder, err := filelock.MakeFolder(os.TempDir(), "entities")
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	defer func() { err = errors.Join(err, folder.Remove()) }()
 	skips := 0
 	// Of equally near candidates the first ones are taken, and columns are called as in the first table: so the tables are
 	// compared in one order, however they are named.
@@ -66,13 +67,13 @@ func FindEntities(ctx context.Context, tables, unique []string, config JoinConfi
 		return nil
 	}}
 	all, err := stack.Write(ctx, func(table int) (io.WriteCloser, error) {
-		file, err := os.Create(filepath.Join(folder, fmt.Sprintf("%06d.csv", table)))
+		file, err := os.Create(filepath.Join(folder.Path, fmt.Sprintf("%06d.csv", table)))
 		return buffered{bufio.NewWriterSize(file, 1<<20), file}, err
 	})
 	if err != nil {
 		return nil, err
 	}
-	config.Left, config.Right, config.LeftID, config.Table = folder, "", all.ID, all.Table
+	config.Left, config.Right, config.LeftID, config.Table = folder.Path, "", all.ID, all.Table
 	config.Copies[0] = linkage.Original{Name: "the tables"}
 	config.Corpus = corpus.Options{Format: corpus.CSV, MaxRecord: config.Corpus.MaxRecord}
 	config.Match, config.Work, config.Sources, config.Clusters, config.Even = linkage.All, "", nil, true, true

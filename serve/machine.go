@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/alike-dev/alike/index"
+	"github.com/alike-dev/alike/internal/filelock"
 	"github.com/alike-dev/alike/internal/ordered"
 )
 
@@ -22,7 +23,7 @@ type machine struct {
 	rules   []decidingRule
 	clock   atomic.Int64 // the time of the last entry, in nanoseconds
 
-	temporary string // folder of the snapshots, to be removed; "": it stays
+	temporary *filelock.Folder // of the snapshots, to be removed; nil: it stays
 }
 
 // now is the time of the entry that is being applied.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/alike-dev/alike/internal/filelock"
 	"github.com/alike-dev/alike/internal/ordered"
 	"github.com/alike-dev/alike/vfs"
 )
@@ -27,16 +28,20 @@ func startMachine(c *Config, st *store) (m *machine, err error) {
 		return nil, err
 	}
 	if dir == "" {
-		if dir, err = os.MkdirTemp("", "alike-replica-"); err != nil {
+		if m.temporary, err = filelock.MakeFolder(os.TempDir(), "replica"); err != nil {
 			return nil, err
 		}
-		m.temporary = dir
+		dir = m.temporary.Path
 	}
 	m.replica, err = ordered.Start(ordered.Config{
 		Log: c.Order, Machine: m, Name: c.Replica, Knows: len(m.rules), Dir: dir, Durable: c.Dir != "", FS: c.FS,
 		Bucket: c.Snapshots, Now: c.Now, Report: c.Log, Rules: m.ruleChanges, SnapshotBytes: c.snapshotBytes,
 	})
-	return m, err
+	if err != nil {
+		m.forget()
+		return nil, err
+	}
+	return m, nil
 }
 
 // noCollections is an error if a folder has collections of a process without a log, which replicas do not see.
@@ -62,8 +67,13 @@ func (m *machine) close() {
 		return
 	}
 	m.replica.Close()
-	if m.temporary != "" {
-		_ = os.RemoveAll(m.temporary) // what is left is the operating system's to remove
+	m.forget()
+}
+
+// forget removes the snapshots of a replica that has no folder of its own.
+func (m *machine) forget() {
+	if m.temporary != nil {
+		_ = m.temporary.Remove() // what is left is removed by the next process that makes such a folder
 	}
 }
 

@@ -325,6 +325,38 @@ func TestFoldersOfReplicasAndOfOneProcessAreNotMixedUp(t *testing.T) {
 	}
 }
 
+// noAnswers is a log whose servers take no questions.
+type noAnswers struct{ *memlog.Client }
+
+func (noAnswers) Answer(func([]byte) []byte) (func(), error) { return nil, os.ErrDeadlineExceeded }
+
+// Snapshots of a replica without a folder are in one that is locked, so that the next process removes it if this one is killed.
+func TestSnapshotsWithoutAFolderDoNotStay(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	t.Setenv("TMP", dir) // of Windows
+	held := func(want int) {
+		t.Helper()
+		locks, _ := filepath.Glob(filepath.Join(dir, "alike-replica-*.lock"))
+		if all, err := os.ReadDir(dir); err != nil || len(all) != 2*want || len(locks) != want {
+			t.Errorf("%v and the locks %q are left, want %d; %v", all, locks, want, err)
+		}
+	}
+	s, err := New(Config{Order: memlog.New().Client(), Replica: "a", Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	held(1)
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	held(0)
+	if _, err := New(Config{Order: noAnswers{memlog.New().Client()}, Replica: "a", Log: slog.New(slog.DiscardHandler)}); err == nil {
+		t.Error("it begins")
+	}
+	held(0)
+}
+
 // BenchmarkFollow has a replica that begins apply 64,000 documents of 2 KB, in entries of 64 that another one has sent.
 func BenchmarkFollow(b *testing.B) {
 	const size, entries = 64, 1000
