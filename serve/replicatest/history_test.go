@@ -263,12 +263,15 @@ func (r *run) load(seed uint64, begun time.Time, done chan struct{}) (history []
 
 // Whatever fails, what replicas answer is what one collection would have, and the log gives the same verdicts again.
 func TestHistoriesAreLinearizable(t *testing.T) {
-	most := 5
+	first, most := 0, 5
 	if n, err := strconv.Atoi(os.Getenv("ALIKE_HISTORIES")); err == nil {
 		most = n
 	}
+	if n, err := strconv.Atoi(os.Getenv("ALIKE_FIRST")); err == nil {
+		first = n
+	}
 	n := startNATS(t, "")
-	for i := range most {
+	for i := first; i < first+most; i++ {
 		failure := failures[i%len(failures)]
 		t.Run(fmt.Sprint(i, " ", failure.name), func(t *testing.T) {
 			r := &run{t: t, nats: n, stream: fmt.Sprint("h", i)}
