@@ -60,8 +60,14 @@ func parse(address string) (o options, err error) {
 	}
 	for host := range strings.SplitSeq(authority, ",") {
 		server := scheme + "://" + user + host
-		if u, err := url.Parse(server); err != nil || u.Host == "" {
+		u, err := url.Parse(server)
+		if err != nil || u.Hostname() == "" {
 			return o, errors.New("not the URL of a log: it has a host without a name")
+		}
+		if port := u.Port(); port != "" {
+			if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+				return o, fmt.Errorf("not the URL of a log: %s is no port", port)
+			}
 		}
 		o.servers = append(o.servers, server)
 	}
@@ -104,6 +110,7 @@ func Connect(address, name string) (*Log, error) {
 		nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(2), nats.ReconnectBufSize(-1), nats.Timeout(requestLimit),
 		nats.IgnoreAuthErrorAbort(), // a password may be put right while the program runs
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { l.refused.Store(&err) }),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // else it prints them; see sendError
 	}
 	if o.creds != "" {
 		with = append(with, nats.UserCredentials(o.creds))
@@ -280,10 +287,17 @@ func (l *Log) Append(ctx context.Context, entry []byte) error {
 	return l.send(ctx, l.subject(), pack(entry, new([]byte)), nil)
 }
 
-var errNotConnected = errors.New("log: not connected to its servers")
+var (
+	errNotConnected = errors.New("log: not connected to its servers")
+	errNobody       = errors.New("log: nobody answers for the stream: its servers have no JetStream, or no leader now")
+)
 
-// sendError is an error of core NATS.
+// sendError is an error of core NATS. What a user may not do, servers do not answer: they say so to the connection.
 func (l *Log) sendError(err error) error {
+	if err == nil {
+		return nil
+	}
+	last := l.conn.LastError()
 	switch {
 	case errors.Is(err, nats.ErrMaxPayload):
 		return ordered.ErrTooLarge
@@ -292,10 +306,12 @@ func (l *Log) sendError(err error) error {
 			return fmt.Errorf("%w: %w", errNotConnected, why)
 		}
 		return errNotConnected
-	case err != nil:
-		return fmt.Errorf("log: %w", err)
+	case errors.Is(err, nats.ErrNoResponders):
+		return errNobody
+	case errors.Is(err, context.DeadlineExceeded) && last != nil:
+		return fmt.Errorf("log: %w; its servers have said: %w", err, last)
 	}
-	return nil
+	return fmt.Errorf("log: %w", err)
 }
 
 // whyNot returns why no server is connected, as far as that is known.
@@ -346,7 +362,7 @@ func (l *Log) MostBytes() int {
 func (l *Log) Ask(ctx context.Context, question []byte) ([]byte, error) {
 	m, err := l.conn.RequestWithContext(ctx, l.question(), question)
 	if err != nil {
-		return nil, err
+		return nil, l.sendError(err)
 	}
 	return m.Data, nil
 }

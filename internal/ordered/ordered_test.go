@@ -342,7 +342,8 @@ func TestAReplicaThatDecidesOtherwiseGoesBack(t *testing.T) {
 	})
 }
 
-// A server that no longer leads does not know the last entries for a moment. The replica asks again.
+// A server that no longer leads does not know the last entries for a moment. The replica asks again, and is not ready
+// meanwhile: its state may be one that is lost.
 func TestALogThatSeemsShortForAMomentHasLostNothing(t *testing.T) {
 	log := memlog.New()
 	a := begin(t, log, "a", t.TempDir(), nil)
@@ -356,7 +357,7 @@ func TestALogThatSeemsShortForAMomentHasLostNothing(t *testing.T) {
 	a.client.Set(func(c *memlog.Client) { c.Down = true })
 	time.Sleep(500 * time.Millisecond) // it tries again all the time
 	a.client.Set(func(c *memlog.Client) { c.Down, c.Stale = false, 4 })
-	time.Sleep(time.Second)
+	eventually(t, "behind", func() bool { return a.Status().Lag >= time.Second })
 	a.client.Set(func(c *memlog.Client) { c.Stale = 0 })
 	if _, err := a.say(t, "after"); err != nil {
 		t.Fatal(err)

@@ -154,12 +154,12 @@ func (r *Replica) problem() error {
 func (r *Replica) watch() {
 	var complaints complaints
 	for pause(r.ctx, watchEvery) {
-		asked := time.Now()
+		asked, applied := time.Now(), r.applied.Load()
 		_, last, err := r.c.Log.Bounds(r.ctx)
 		if err != nil && r.loaded.Load() && r.ctx.Err() == nil {
 			complaints.report(r.c.Report, "the log does not say where it ends, so that the replica counts as behind", err)
 		}
-		if err != nil {
+		if err != nil || last < applied { // a log that is shorter tells nothing, whether that is so for a moment or for good
 			continue
 		}
 		for !r.loaded.Load() || r.applied.Load() < last {

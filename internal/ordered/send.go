@@ -36,6 +36,9 @@ type flight struct {
 // ErrUnconfirmed says that the log has not confirmed an operation: it may be applied later or not.
 var ErrUnconfirmed = errors.New("the log has not confirmed the operation")
 
+// errUnknown says that the log has lost the entry before those on their way.
+var errUnknown = errors.New("the log has lost what was sent before them")
+
 // A Pending is an operation that was proposed.
 type Pending struct{ p *proposal }
 
@@ -292,7 +295,7 @@ func (s *resending) wait(count uint64) uint64 {
 	o.missing, o.unknown = false, false
 	o.mu.Unlock()
 	s.sent, s.pause = time.Now(), min(2*s.pause, 8*resendAfter)
-	var err error
+	err := errUnknown
 	if !unknown {
 		err = o.again(all)
 	}

@@ -275,12 +275,13 @@ func (r *Replica) load() error {
 			return err
 		}
 	}
-	if number, err := r.snapshots.fetch(fits); err == nil {
+	number, err := r.snapshots.fetch(fits)
+	if err == nil {
 		return asStanding(r.loadLocal(number))
 	}
 	switch {
 	case first > 1:
-		return fmt.Errorf("the log begins at entry %d, and no replica or bucket has a snapshot from which it goes on: %w", first, ErrTrimmed)
+		return fmt.Errorf("the log begins at entry %d, and no replica or bucket has a snapshot from which it goes on: %w; others: %w", first, ErrTrimmed, err)
 	case newest > last:
 		return fmt.Errorf("the log ends at entry %d, and a snapshot has %d: see docs/operations.md, Restore: %w", last, newest, ErrShort)
 	}

@@ -95,6 +95,31 @@ func TestALogIsUsedWhenItsServersComeAndKnowThePassword(t *testing.T) {
 	opened(t, log, "")
 }
 
+// What a user may not do is said, though servers do not answer it.
+func TestWhatAUserMayNotDoIsSaid(t *testing.T) {
+	may := func(publish ...string) *natslog.Log {
+		port := portOf(t)
+		oneServer(t, port, func(o *server.Options) {
+			all := &server.SubjectPermission{Allow: []string{">"}}
+			o.Users = []*server.User{{Username: "u", Password: "p", Permissions: &server.Permissions{Subscribe: all, Publish: &server.SubjectPermission{Allow: publish}}}}
+		})
+		return connected(t, port, "u:p@")
+	}
+	log := may("$JS.API.>")
+	opened(t, log, "")
+	if err := log.Append(t.Context(), []byte("x")); err == nil || !strings.Contains(err.Error(), `Permissions Violation for Publish to "s.entries"`) {
+		t.Error(err)
+	}
+	opened(t, may("s.>"), `Permissions Violation for Publish to "$JS.API.STREAM.INFO.s"`)
+}
+
+// A server without JetStream has no log.
+func TestAServerWithoutJetStreamIsNamed(t *testing.T) {
+	port := portOf(t)
+	oneServer(t, port, func(o *server.Options) { o.JetStream = false })
+	opened(t, connected(t, port, ""), "no JetStream")
+}
+
 // A stream in which entries would not last is not used, and what is wrong with it is said.
 func TestAStreamThatMayLoseEntriesIsNotUsed(t *testing.T) {
 	port := portOf(t)
