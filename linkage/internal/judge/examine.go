@@ -43,7 +43,7 @@ func (e *Examiner) learn(ctx context.Context, sample []compare.Pair, among float
 		if around != nil {
 			around.Among = among
 		}
-		e.takeFitted(model.Fit(ctx, e.Sample, model.Options{Once: e.Once, Sources: e.sourcesOfOne(), Share: e.shares, Calibrate: calibrate, Same: e.Same, Around: around}))
+		e.takeFitted(model.Fit(ctx, e.Sample, model.Options{Once: e.Once, Sources: e.sourcesOfOne(), Share: e.shares, Calibrate: calibrate, Same: e.Same, Around: around, Threads: e.finder.Threads}))
 	}
 	return ctx.Err()
 }

@@ -15,6 +15,7 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/linkage/internal/parallel"
 )
 
 // Grades of the agreement of two values. A missing value tells nothing.
@@ -111,15 +112,17 @@ const (
 	pseudo = 1.0
 )
 
-// Fit finds the mixture that the Bayesian information criterion supports. When the context has ended, it stops, and the
-// result means nothing. O(steps · patterns · columns · kinds²), with the same result for the same pairs in any order of
-// columns but for ties.
-func Fit(ctx context.Context, p *Patterns) *Mixture {
+// Fit finds the mixture that the Bayesian information criterion supports, on at most threads goroutines. When the context has
+// ended, it returns nil. O(steps · patterns · columns · kinds²), with the same result for the same pairs in any order of
+// columns but for ties, and for any number of threads.
+func Fit(ctx context.Context, p *Patterns, threads int) *Mixture {
 	var best *Mixture
 	var last *fitted
 	worse := 0
-	for k := 1; k <= mostKinds && worse < patience && ctx.Err() == nil; k++ {
-		last = p.fit(ctx, k, last)
+	for k := 1; k <= mostKinds && worse < patience; k++ {
+		if last = p.fit(ctx, k, last, threads); last == nil {
+			return nil
+		}
 		if m := last.mixture(); best == nil || m.BIC < best.BIC {
 			best, worse = m, 0
 		} else if k > 3 {
@@ -129,32 +132,45 @@ func Fit(ctx context.Context, p *Patterns) *Mixture {
 	return best
 }
 
-// fit finds the likeliest mixture of k kinds among those that the starts lead to: starts of their own, and the mixture of one kind
-// less with another one.
-func (p *Patterns) fit(ctx context.Context, k int, fewer *fitted) *fitted {
-	var best *fitted
-	try := func(f *fitted) {
-		for range shortSteps {
-			f.step()
-		}
-		if best == nil || f.loglik > best.loglik {
-			best = f
-		}
-	}
+// fit finds the likeliest mixture of k kinds among those that the starts lead to: the mixture of one kind less with another one,
+// and starts of their own. Of equals it is the first. nil: the context has ended.
+func (p *Patterns) fit(ctx context.Context, k int, fewer *fitted, threads int) *fitted {
+	var grown []int
+	own := 1
 	if fewer != nil {
-		for _, at := range fewer.unexplained(grownStarts) {
-			try(fewer.with(at))
-		}
+		grown, own = fewer.unexplained(grownStarts), trials
 	}
-	for trial := range trials {
-		if try(p.start(k, uint64(trial))); k == 1 {
-			break
+	tried := make([]*fitted, len(grown)+own)
+	err := parallel.Ranges(ctx, max(1, threads), len(tried), 1, func(int) func(from, to int) {
+		return func(i, _ int) {
+			var f *fitted
+			if i < len(grown) {
+				f = fewer.with(grown[i])
+			} else {
+				f = p.start(k, uint64(i-len(grown)))
+			}
+			for range shortSteps {
+				f.step()
+			}
+			tried[i] = f
+		}
+	})
+	if err != nil {
+		return nil
+	}
+	best := tried[0]
+	for _, f := range tried {
+		if f.loglik > best.loglik {
+			best = f
 		}
 	}
 	for range longSteps {
 		before := best.loglik
 		best.step()
-		if math.Abs(best.loglik-before) < 1e-7*math.Abs(before) || ctx.Err() != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		if math.Abs(best.loglik-before) < 1e-7*math.Abs(before) {
 			break
 		}
 	}
@@ -290,14 +306,15 @@ func normalise(of []float64) {
 	}
 }
 
-// logs returns the logarithms of the shares of the kinds and of their frequencies.
-func (f *fitted) logs() (logShare []float64, logs [][]float64) {
-	logShare, logs = make([]float64, len(f.share)), make([][]float64, len(f.share))
+// logs returns the logarithms of the shares of the kinds, and of their frequencies: of grade g of column f in kind c at
+// (f·4+g)·kinds+c, so that those of all kinds for one grade stand in a row.
+func (f *fitted) logs() (logShare, logs []float64) {
+	k := len(f.share)
+	logShare, logs = make([]float64, k), make([]float64, k*f.columns*grades)
 	for c := range f.share {
 		logShare[c] = math.Log(f.share[c])
-		logs[c] = make([]float64, len(f.grade[c]))
 		for i, x := range f.grade[c] {
-			logs[c][i] = math.Log(x)
+			logs[i*k+c] = math.Log(x)
 		}
 	}
 	return logShare, logs
@@ -307,48 +324,52 @@ func (f *fitted) logs() (logShare []float64, logs [][]float64) {
 func (f *fitted) step() {
 	k := len(f.share)
 	logShare, logs := f.logs()
-	share := make([]float64, k)
-	grade := make([][]float64, k)
-	for c := range grade {
-		grade[c] = make([]float64, len(f.grade[c]))
-	}
+	share, sums := make([]float64, k), make([]float64, len(logs))
 	f.loglik = 0
 	for i := range f.list {
 		q := &f.list[i]
 		f.loglik += q.count * f.posterior(q, logShare, logs)
 		for c, r := range f.resp {
 			r *= q.count
+			f.resp[c] = r
 			share[c] += r
-			for col, g := range q.grades {
-				grade[c][col*grades+int(g)] += r
+		}
+		for col, g := range q.grades {
+			at := (col*grades + int(g)) * k
+			for c, sum := range sums[at : at+k] {
+				sums[at+c] = sum + f.resp[c]
 			}
 		}
 	}
+	f.grade = make([][]float64, k)
 	for c := range share {
 		f.share[c] = (share[c] + pseudo) / (f.total + pseudo*float64(k))
-		normalise(grade[c])
+		f.grade[c] = make([]float64, len(sums)/k)
+		for i := range f.grade[c] {
+			f.grade[c][i] = sums[i*k+c]
+		}
+		normalise(f.grade[c])
 	}
-	f.grade = grade
 }
 
 // posterior sets resp, and returns the log likelihood of a pair.
-func (f *fitted) posterior(q *pattern, logShare []float64, logs [][]float64) float64 {
-	top := math.Inf(-1)
-	for c := range logShare {
-		z := logShare[c]
-		for col, g := range q.grades {
-			z += logs[c][col*grades+int(g)]
+func (f *fitted) posterior(q *pattern, logShare, logs []float64) float64 {
+	resp := f.resp
+	k := copy(resp, logShare)
+	for col, g := range q.grades {
+		at := (col*grades + int(g)) * k
+		for c, x := range logs[at : at+k] {
+			resp[c] += x
 		}
-		f.resp[c] = z
-		top = max(top, z)
 	}
+	top := slices.Max(resp)
 	sum := 0.0
-	for c, z := range f.resp {
-		f.resp[c] = math.Exp(z - top)
-		sum += f.resp[c]
+	for c, z := range resp {
+		resp[c] = math.Exp(z - top)
+		sum += resp[c]
 	}
-	for c := range f.resp {
-		f.resp[c] /= sum
+	for c := range resp {
+		resp[c] /= sum
 	}
 	return top + math.Log(sum)
 }

@@ -1,7 +1,9 @@
 package kinds
 
 import (
+	"context"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 )
 
@@ -31,7 +33,7 @@ func TestFitFindsTheKindsThatPairsAreMadeOf(t *testing.T) {
 		}
 	}
 	patterns := NewPatterns(4, pairs)
-	m := Fit(t.Context(), patterns)
+	m := Fit(t.Context(), patterns, 2)
 	if len(m.Share) != 3 {
 		t.Fatalf("%d kinds, want 3: %v", len(m.Share), m.Share)
 	}
@@ -61,8 +63,17 @@ func TestFitOfOneKind(t *testing.T) {
 	for i := range pairs {
 		pairs[i] = Far + uint8(rng.IntN(3))
 	}
-	if m := Fit(t.Context(), NewPatterns(3, pairs)); len(m.Share) != 1 {
+	if m := Fit(t.Context(), NewPatterns(3, pairs), 2); len(m.Share) != 1 {
 		t.Errorf("%d kinds, want 1", len(m.Share))
+	}
+}
+
+// TestFitEnds ends before it begins.
+func TestFitEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if m := Fit(ctx, NewPatterns(1, []uint8{Far, Equal, Equal}), 2); m != nil {
+		t.Errorf("%v, want nothing", m)
 	}
 }
 
@@ -98,7 +109,10 @@ func TestFitFindsRareKinds(t *testing.T) {
 				pairs = append(pairs, grade)
 			}
 		}
-		m := Fit(t.Context(), NewPatterns(person+home, pairs))
+		m := Fit(t.Context(), NewPatterns(person+home, pairs), 2)
+		if one := Fit(t.Context(), NewPatterns(person+home, pairs), 1); !reflect.DeepEqual(m, one) {
+			t.Errorf("seed %d: two threads find %v, one %v", seed, m, one)
+		}
 		found := false
 		for k := range m.Share {
 			moved := true

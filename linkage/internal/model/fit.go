@@ -62,7 +62,8 @@ type Options struct {
 	Calibrate bool      // continue with calibrated scores where they can be derived: see ScoreCounts
 	Same      []int     // columns in which what is the same thing agrees, as the user says; nil: the data say it
 	// Around is what the tables show besides the candidates; nil: the fit is not checked against the kinds of pairs.
-	Around *Surroundings
+	Around  *Surroundings
+	Threads int // goroutines at most that kinds are fitted on
 }
 
 // A Dispute is what the data leave open about the matches of a fit.

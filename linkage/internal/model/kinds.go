@@ -52,7 +52,7 @@ const (
 
 // followKinds replaces a fit that contradicts the kinds of pairs.
 func (f *Fitted) followKinds(ctx context.Context, c *compare.Comparison, o *Options) {
-	m := mixtureOf(ctx, c)
+	m := mixtureOf(ctx, c, o.Threads)
 	f.followMixture(ctx, c, o, m)
 	if m == nil || ctx.Err() != nil {
 		return

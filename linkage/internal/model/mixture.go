@@ -28,8 +28,8 @@ type mixture struct {
 }
 
 // mixtureOf finds the kinds of candidates; nil if there are no two, or the context has ended.
-func mixtureOf(ctx context.Context, c *compare.Comparison) *mixture {
-	m := kinds.Fit(ctx, kinds.NewPatterns(c.Width-1, Grades(c, everyNth(len(c.Pairs)))))
+func mixtureOf(ctx context.Context, c *compare.Comparison, threads int) *mixture {
+	m := kinds.Fit(ctx, kinds.NewPatterns(c.Width-1, Grades(c, everyNth(len(c.Pairs)))), threads)
 	if ctx.Err() != nil || len(m.Share) == 1 {
 		return nil
 	}
@@ -104,7 +104,7 @@ func (f *Fitted) followNamed(ctx context.Context, c *compare.Comparison, o *Opti
 	var m *mixture
 	likely := agreeIn(c, o.Same)
 	if HasSurroundings(c) {
-		if m = mixtureOf(ctx, c); m != nil {
+		if m = mixtureOf(ctx, c, o.Threads); m != nil {
 			if same := m.named(o.Same); slices.Contains(same, 1) {
 				likely = m.likely(same)
 			}

@@ -40,7 +40,7 @@ func (f *Fitted) followNotion(ctx context.Context, c *compare.Comparison, o *Opt
 		return
 	}
 	patterns := kinds.NewPatterns(c.Width-1, Grades(c, some))
-	m := kinds.Fit(ctx, patterns)
+	m := kinds.Fit(ctx, patterns, o.Threads)
 	if ctx.Err() != nil || len(m.Share) == 1 {
 		return
 	}
