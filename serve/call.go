@@ -84,10 +84,6 @@ func (c *call) knowsQuery(pattern string) error {
 	return nil
 }
 
-func unknownParameter(name string) error {
-	return &Problem{Status: http.StatusBadRequest, Field: name, Detail: "is no parameter of this path"}
-}
-
 // need is an error unless a token has a right that depends on what is asked for.
 func (c *call) need(right Right) error {
 	return c.config.Tokens.allow(c.r, right, c.r.PathValue("collection"))

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"sync"
@@ -183,4 +184,30 @@ func returned(r *http.Request) bool {
 	}
 	conn.hot++
 	return conn.hot >= mostHotHanded
+}
+
+// fronts are those of a server.
+type fronts struct {
+	mu  sync.Mutex
+	all []endingFront
+}
+
+type endingFront interface {
+	Close() error
+	end(ctx context.Context) error
+}
+
+func (f *fronts) add(one endingFront) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.all = append(f.all, one)
+}
+
+func (f *fronts) end(ctx context.Context) (err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, one := range f.all {
+		err = errors.Join(err, one.Close(), one.end(ctx))
+	}
+	return err
 }

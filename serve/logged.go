@@ -115,42 +115,6 @@ func (l *logged) op(kind byte, bytes int) []byte {
 	return appendSized(op, l.name)
 }
 
-func appendSized[T ~string | ~[]byte](dst []byte, b T) []byte {
-	return append(binary.AppendUvarint(dst, uint64(len(b))), b...)
-}
-
-// sized reads what appendSized has written.
-func sized(b []byte) (value, rest []byte, ok bool) {
-	size, n := binary.Uvarint(b)
-	if n <= 0 || size > uint64(len(b)-n) {
-		return nil, nil, false
-	}
-	return b[n : n+int(size)], b[n+int(size):], true
-}
-
-// appendDocument appends a document of a batch to an operation: its filter, and its entry.
-func appendDocument(op []byte, b *index.Batch, i int, filter []byte) []byte {
-	op = appendSized(op, filter)
-	var room [4]byte // for the size of the entry, which is known behind it
-	at := len(op)
-	op = b.AppendEntry(append(op, room[:]...), i)
-	binary.LittleEndian.PutUint32(op[at:], uint32(len(op)-at-len(room)))
-	return op
-}
-
-// nextDocument reads a document of an operation.
-func nextDocument(b []byte) (filter, entry, rest []byte, ok bool) {
-	filter, b, ok = sized(b)
-	if !ok || len(b) < 4 {
-		return nil, nil, nil, false
-	}
-	size := binary.LittleEndian.Uint32(b)
-	if uint64(size) > uint64(len(b)-4) {
-		return nil, nil, nil, false
-	}
-	return filter, b[4 : 4+size], b[4+size:], true
-}
-
 // propose proposes an operation and waits for its outcome.
 func (m *machine) propose(op []byte) (outcome, error) {
 	of, err := m.replica.Begin(op)

@@ -18,16 +18,16 @@ type brought struct{ Slot, Entry uint64 }
 // broughtEvery is how many slots there are between two of these.
 const broughtEvery = 1024
 
-func (p *logPlace) batch(c *collection) *index.Batch {
+func (p *logPlace) batch(x *index.Index) *index.Batch {
 	if p.applying == nil {
-		p.applying = c.index.NewCheck()
+		p.applying = x.NewCheck()
 	}
 	return p.applying
 }
 
-func (p *logPlace) filter(c *collection, written []byte) (func(columns [][]byte) bool, error) {
+func (p *logPlace) filter(f fields, written []byte) (func(columns [][]byte) bool, error) {
 	if p.parser == nil {
-		p.parser = newParser(c.settings.Fields)
+		p.parser = newParser(f)
 	}
 	v, err := p.parser.json.ParseBytes(written)
 	if err != nil {

@@ -29,29 +29,6 @@ type machine struct {
 // now is the time of the entry that is being applied.
 func (m *machine) now() time.Time { return time.Unix(0, m.clock.Load()) }
 
-// The first byte of an operation.
-const (
-	opCheck  = 'c' // of documents: see logged.op
-	opPut    = 'p'
-	opDelete = 'd'
-	opCreate = 'C' // of collections: JSON
-	opDrop   = 'D'
-	opRule   = 'R'
-)
-
-// aboutCollection is an operation on a collection as a whole.
-type aboutCollection struct {
-	Name     string          `json:"name"`
-	Settings json.RawMessage `json:"settings,omitempty"`
-	Epoch    uint64          `json:"epoch,omitempty"`
-	Rule     int             `json:"rule,omitempty"`
-}
-
-func (a *aboutCollection) op(kind byte) ([]byte, error) {
-	body, err := json.Marshal(a)
-	return append([]byte{kind}, body...), err
-}
-
 // outcome is what an operation has done.
 type outcome struct {
 	err      error
@@ -122,18 +99,6 @@ func alikeOps(ops [][]byte) int {
 	return n
 }
 
-// targetOf reads the beginning of an operation on documents: see logged.op.
-func targetOf(op []byte) (to aboutCollection, rest []byte, ok bool) {
-	epoch, n := binary.Uvarint(op[1:])
-	if n <= 0 {
-		return to, nil, false
-	}
-	name, rest, ok := sized(op[1+n:])
-	return aboutCollection{Name: string(name), Epoch: epoch}, rest, ok
-}
-
-var errMalformed = errors.New("an operation in the log cannot be read")
-
 // collectionOf returns the collection of an operation on documents.
 func (m *machine) collectionOf(op []byte) (c *collection, rest []byte, err error) {
 	to, rest, ok := targetOf(op)
@@ -162,7 +127,7 @@ func (m *machine) check(e *ordered.Entry, ops [][]byte, sum []byte) (outcomes []
 		return outcomes, sum, nil
 	}
 	ends, all := make([]int, len(ops)), 0 // of the documents of each, and bytes of all
-	b := c.log.batch(c)
+	b := c.log.batch(c.index)
 	b.Reset()
 	for _, op := range ops {
 		_, documents, _ := targetOf(op)
@@ -232,7 +197,7 @@ func addDocuments(c *collection, b *index.Batch, documents []byte) error {
 		var accepts func(columns [][]byte) bool
 		if len(filter) > 0 {
 			var err error
-			if accepts, err = c.log.filter(c, filter); err != nil {
+			if accepts, err = c.log.filter(c.settings.Fields, filter); err != nil {
 				return err
 			}
 		}

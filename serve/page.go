@@ -2,10 +2,12 @@ package serve
 
 import (
 	"bytes"
+	"encoding/base64"
 	"errors"
 	"html"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -244,4 +246,130 @@ func (c *shown) spansToShow(a, b []byte) ([]passage.Span, error) {
 		return nil, err
 	}
 	return passage.InTexts(tokenizer, a, b, leastWords), nil
+}
+
+// pageCall is for the page, with the rights of its cookie.
+type pageCall struct{ *call }
+
+func viewing(s *Server) *budget { return s.pages }
+
+func (c pageCall) sendPage(status int, p *report.ServicePage) error {
+	var out bytes.Buffer
+	if err := report.Service(&out, p); err != nil {
+		return err
+	}
+	h := c.w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", contentSecurity)
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+	c.w.WriteHeader(status)
+	_, err := c.w.Write(out.Bytes())
+	return err
+}
+
+// tokenCookie has the token of the page. The page reads it only, so that it needs no other defence against requests
+// from other sites than that browsers do not send it with them.
+const tokenCookie = "alike_token"
+
+// useCookie lets a request have the rights of the token in its cookie.
+func (c pageCall) useCookie() {
+	cookie, err := c.r.Cookie(tokenCookie)
+	if err != nil || c.r.Header.Get("Authorization") != "" {
+		return
+	}
+	token, err := base64.RawURLEncoding.DecodeString(cookie.Value)
+	if err != nil {
+		return
+	}
+	c.r = c.r.Clone(c.r.Context())
+	c.r.Header.Set("Authorization", "Bearer "+string(token))
+}
+
+// cookie returns the cookie of a token; "" removes it.
+func (c pageCall) cookie(token string) *http.Cookie {
+	k := &http.Cookie{
+		Name: tokenCookie, Value: base64.RawURLEncoding.EncodeToString([]byte(token)), Path: "/",
+		HttpOnly: true, Secure: c.r.TLS != nil, SameSite: http.SameSiteStrictMode,
+	}
+	if token == "" {
+		k.MaxAge = -1
+	}
+	return k
+}
+
+// mostForm is the largest form of a token and a view, in bytes.
+const mostForm = 64 << 10
+
+// login keeps a token that is right in a cookie.
+func (c pageCall) login() error {
+	if err := http.NewCrossOriginProtection().Check(c.r); err != nil {
+		return &Problem{Status: http.StatusForbidden, Detail: "the form is that of another site"}
+	}
+	limits := c.config.Limits
+	limits.Body = mostForm
+	var form url.Values
+	err := readBody(c.w, c.r, &limits, func(body []byte) (err error) {
+		form, err = url.ParseQuery(string(body))
+		if err != nil {
+			return &Problem{Status: http.StatusBadRequest, Detail: "the form cannot be read"}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	next, err := url.ParseQuery(form.Get("next"))
+	if err != nil {
+		next = nil
+	}
+	c.r = c.r.Clone(c.r.Context())
+	c.r.Header.Set("Authorization", "Bearer "+form.Get("token"))
+	if err := c.need(ReadAny); err != nil {
+		p := &report.ServicePage{Login: true, Next: next.Encode(), Problem: "This is not a valid token."}
+		return c.sendPage(http.StatusUnauthorized, p)
+	}
+	http.SetCookie(c.w, c.cookie(form.Get("token")))
+	http.Redirect(c.w, c.r, "/?"+next.Encode(), http.StatusSeeOther)
+	return nil
+}
+
+func (c pageCall) logout() error {
+	if err := http.NewCrossOriginProtection().Check(c.r); err != nil {
+		return &Problem{Status: http.StatusForbidden, Detail: "the form is that of another site"}
+	}
+	http.SetCookie(c.w, c.cookie(""))
+	http.Redirect(c.w, c.r, "/", http.StatusSeeOther)
+	return nil
+}
+
+// counters answers the statistics of a collection, for the script of the page.
+func (c pageCall) counters() error {
+	c.useCookie()
+	name := c.r.URL.Query().Get("collection")
+	if err := c.config.Tokens.allow(c.r, Read, name); err != nil {
+		return err
+	}
+	of, done, err := c.store.use(name)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return c.sendJSON(http.StatusOK, of.stats(c.config.Durability))
+}
+
+func (c pageCall) style() error {
+	return c.sendAsset("text/css; charset=utf-8", report.ServiceStyle())
+}
+
+func (c pageCall) script() error {
+	return c.sendAsset("text/javascript; charset=utf-8", report.ServiceScript())
+}
+
+func (c pageCall) sendAsset(kind, body string) error {
+	c.w.Header().Set("Content-Type", kind)
+	c.w.Header().Set("Cache-Control", "no-cache")
+	_, err := io.WriteString(c.w, body)
+	return err
 }

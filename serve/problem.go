@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -97,4 +98,12 @@ func (p *Problem) send(w http.ResponseWriter) {
 	}
 	w.WriteHeader(p.Status)
 	_, _ = w.Write(p.content()) // the client has gone if this fails
+}
+
+func unprocessable(field, format string, args ...any) *Problem {
+	return &Problem{Status: http.StatusUnprocessableEntity, Field: field, Detail: fmt.Sprintf(format, args...)}
+}
+
+func unknownParameter(name string) error {
+	return &Problem{Status: http.StatusBadRequest, Field: name, Detail: "is no parameter of this path"}
 }

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -402,10 +401,6 @@ func (f fields) columns() ([]string, error) {
 
 // mostFields is the largest number of declared fields of a collection.
 const mostFields = 64
-
-func unprocessable(field, format string, args ...any) *Problem {
-	return &Problem{Status: http.StatusUnprocessableEntity, Field: field, Detail: fmt.Sprintf(format, args...)}
-}
 
 // A decidingRule turns the options of a collection into those by which it decides. Its version is its place in the list of
 // rules, from 1 on. What decides about documents may change only by a rule that is added: replicas decide by the rule

@@ -8,11 +8,12 @@ import (
 
 	"github.com/valyala/fastjson"
 
+	"github.com/spf13/pflag"
+
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/internal/recipeflags"
 	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/recipe"
-	"github.com/spf13/pflag"
 )
 
 // sketcher makes fingerprints by one recipe. Any number of goroutines use it.
