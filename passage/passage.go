@@ -121,7 +121,7 @@ func newTiling(a, b []uint64, least int) *tiling {
 // number replaces tokens by small numbers: 0 is the terminator, 1 the separator.
 // Equal tokens have equal numbers; their order does not matter.
 func number(a, b []uint64) (sequence []int32, symbols int) {
-	numbers := make(map[uint64]int32)
+	numbers := make(map[uint64]int32, max(len(a), len(b)))
 	sequence = make([]int32, 0, len(a)+len(b)+2)
 	add := func(text []uint64) {
 		for _, token := range text {

@@ -24,6 +24,7 @@ var dedupStyle string
 type removal struct {
 	*dedup.Report
 	*text.Tokenizer
+	beside map[[2]string]g.Node // what has been made of two texts: the least alike pair of a cluster is often an example too
 }
 
 // Dedup writes a page that shows what was removed and why: counts, similarities, cluster sizes, and
@@ -34,7 +35,7 @@ func Dedup(w io.Writer, r *dedup.Report) error {
 	if err != nil {
 		return err
 	}
-	p := removal{r, tokenizer}
+	p := removal{r, tokenizer, map[[2]string]g.Node{}}
 	page := document{title: "what was removed", style: plotStyle + dedupStyle, script: dedupJS, body: g.Group{
 		p.head(), p.counts(), p.similarities(), p.clusters(), p.examples(),
 		common("kept documents, drawn at random", r.Sampled, r.Repeated), p.across(), p.values(), p.files(),
@@ -178,7 +179,11 @@ func (p *removal) texts(e *dedup.ReportExample) g.Node {
 	if e.RemovedText == nil || e.KeptText == nil {
 		return note(say("The texts are not shown: they are long, or would have to be decompressed once more."))
 	}
-	return beside(differences(p.Tokenizer, e.RemovedText, e.KeptText))
+	both := [2]string{string(e.RemovedText), string(e.KeptText)}
+	if _, ok := p.beside[both]; !ok {
+		p.beside[both] = beside(differences(p.Tokenizer, e.RemovedText, e.KeptText))
+	}
+	return p.beside[both]
 }
 
 func (p *removal) examples() g.Node {

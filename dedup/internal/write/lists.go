@@ -267,8 +267,10 @@ func NewPage[T any](kind string, data *T, write func(io.Writer, *T) error) (*Pag
 	return p, nil
 }
 
+// store writes a StoredPage. Its data are JSON already, which an encoder would read once more.
 func (p *Page) store(w io.Writer) error {
-	return json.NewEncoder(w).Encode(StoredPage{p.kind, pageVersion, p.data})
+	_, err := fmt.Fprintf(w, "{\"page\":%q,\"version\":%d,\"data\":%s}\n", p.kind, pageVersion, p.data)
+	return err
 }
 
 // Known tells whether this program makes pages of these data.
