@@ -1,6 +1,7 @@
 package alike
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"github.com/alike-dev/alike/decontaminate"
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/report"
 	"github.com/alike-dev/alike/vfs"
 )
@@ -47,7 +49,7 @@ func WriteReport(dir string) (err error) {
 // pageOf returns the function that writes the page of stored data.
 func pageOf(raw []byte) (func(io.Writer) error, error) {
 	var stored dedup.StoredPage
-	if err := json.Unmarshal(raw, &stored); err != nil {
+	if err := fault.Decode(bytes.NewReader(raw), &stored, false); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoPage, err)
 	}
 	switch {
@@ -61,7 +63,7 @@ func pageOf(raw []byte) (func(io.Writer) error, error) {
 
 func pageFrom[T any](raw json.RawMessage, write func(io.Writer, *T) error) (func(io.Writer) error, error) {
 	data := new(T)
-	if err := json.Unmarshal(raw, data); err != nil {
+	if err := fault.Decode(bytes.NewReader(raw), data, false); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoPage, err)
 	}
 	return func(w io.Writer) error { return write(w, data) }, nil

@@ -160,11 +160,7 @@ func (f *flagSet) take(c *service.ParsedConfig, flag string, field ...string) (e
 	if err = f.Set(flag, value); err == nil {
 		return nil
 	}
-	var invalid *pflag.InvalidValueError
-	if errors.As(err, &invalid) {
-		err = invalid.Unwrap()
-	}
-	return fmt.Errorf("%s is %q: %w", fieldOf(flag), value, err)
+	return fmt.Errorf("%s is %q: %s", fieldOf(flag), value, recipeflags.Wanted(f.Lookup(flag), err, 0))
 }
 
 func (f *flagSet) options() (o index.Options, err error) {

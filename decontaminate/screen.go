@@ -57,6 +57,9 @@ func (s *screener) load(ctx context.Context, rows []contam.Item, source corpus.S
 		return rows, problem(ctx, source, err, skip)
 	}
 	defer file.Close()
+	if twice := file.Once(columns.fields); twice != nil {
+		return rows, skip(twice)
+	}
 	p := corpus.NewParser(o)
 	var b corpus.Block
 	defer b.Release()

@@ -1,10 +1,12 @@
 package linkage
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
 
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/linkage/internal/compare"
 	"github.com/alike-dev/alike/linkage/internal/judge"
@@ -83,7 +85,7 @@ func ReadSaved(data []byte) (m *Model, threshold float64, err error) {
 		Model     json.RawMessage `json:"model"`
 		Threshold float64         `json:"threshold"`
 	}
-	if err := json.Unmarshal(data, &settings); err != nil {
+	if err := fault.Decode(bytes.NewReader(data), &settings, false); err != nil {
 		return nil, 0, fmt.Errorf("no model: %w", err)
 	}
 	switch {

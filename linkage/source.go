@@ -318,13 +318,7 @@ func (s *source) repeatedColumns(ctx context.Context) (names []string, err error
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	seen := map[string]int{}
-	for _, name := range f.Columns() {
-		if seen[name]++; seen[name] == 2 {
-			names = append(names, name)
-		}
-	}
-	return names, nil
+	return f.Repeated(), nil
 }
 
 // noteEmpty notes sides without records.

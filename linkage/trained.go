@@ -2,12 +2,12 @@ package linkage
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/linkage/internal/closeness"
 	"github.com/alike-dev/alike/linkage/internal/compare"
 	"github.com/alike-dev/alike/linkage/internal/learn"
@@ -71,8 +71,7 @@ type Scores = learn.Scores
 // ReadModel returns the model in a JSON text.
 func ReadModel(data []byte) (*Model, error) {
 	m := &Model{}
-	d := json.NewDecoder(bytes.NewReader(data))
-	if err := d.Decode(m); err != nil {
+	if err := fault.Decode(bytes.NewReader(data), m, false); err != nil {
 		return nil, fmt.Errorf("no model: %w", err)
 	}
 	if m.Version == 2 || m.Version == 3 {

@@ -5,9 +5,12 @@
 package mcpserver
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"strings"
 
@@ -15,6 +18,7 @@ import (
 
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/index"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/shingle"
 )
@@ -54,6 +58,7 @@ func New(c Collection, o Options) *mcp.Server {
 		Instructions: "Ask check before you write a note or a document: it tells whether something alike is there already, and why. " +
 			"Similarity counts shared runs of words; a paraphrase is new.",
 	})
+	s.AddReceivingMiddleware(plainArguments)
 	t := &tools{c: c, o: o}
 	reads := &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true}
 	mcp.AddTool(s, &mcp.Tool{Name: "check", Annotations: reads,
@@ -72,6 +77,35 @@ func New(c Collection, o Options) *mcp.Server {
 	s.AddResourceTemplate(&mcp.ResourceTemplate{Name: "document", URITemplate: documentURI + "{id}", MIMEType: "text/plain",
 		Description: "A document of the collection, by its id."}, t.document)
 	return s
+}
+
+// inputs make what the arguments of each tool are decoded into.
+var inputs = map[string]func() any{
+	"check": func() any { return new(Asked) }, "search": func() any { return new(Asked) }, "compare": func() any { return new(Two) },
+	"clusters": func() any { return new(Wanted) }, "add": func() any { return new(Added) },
+}
+
+// plainArguments says what is wrong with the arguments of a tool before the SDK does, whose words are those of Go. A null
+// is an argument that is not given: agents write it for those that may be left out.
+func plainArguments(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+		call, ok := r.(*mcp.CallToolRequest)
+		if !ok || inputs[call.Params.Name] == nil || len(call.Params.Arguments) == 0 {
+			return next(ctx, method, r)
+		}
+		arguments := map[string]json.RawMessage{}
+		err := fault.Decode(bytes.NewReader(call.Params.Arguments), &arguments, false)
+		maps.DeleteFunc(arguments, func(_ string, v json.RawMessage) bool { return string(v) == "null" })
+		if err == nil {
+			if call.Params.Arguments, err = json.Marshal(arguments); err == nil {
+				err = fault.Decode(bytes.NewReader(call.Params.Arguments), inputs[call.Params.Name](), true)
+			}
+		}
+		if err != nil {
+			return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: "arguments: " + err.Error()}}}, nil
+		}
+		return next(ctx, method, r)
+	}
 }
 
 // documentURI begins the address of a document.

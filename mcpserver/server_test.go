@@ -133,13 +133,18 @@ func TestWhatIsAskedInAWrongWayIsAnErrorOfTheTool(t *testing.T) {
 		told      string
 	}{
 		{"check", map[string]any{}, "text"},
+		{"check", map[string]any{"text": 5}, "arguments: text is a number, not a string"},
+		{"check", map[string]any{"text": nil}, "text"},
+		{"search", map[string]any{"text": "a", "top": 1e30}, "arguments: top is 1e+30: take a whole number, not too large"},
+		{"compare", map[string]any{"a": "x", "b": "y", "c": 1}, `has a field "c", which is not known`},
+		{"check", map[string]any{"text": "a", "top": nil}, ""}, // as if it were not there
 		{"check", map[string]any{"text": "a", "top": 1000}, "take 1 to 100"},
 		{"check", map[string]any{"text": strings.Repeat("a ", mcpserver.MostText/2+1)}, "are the most"},
 		{"clusters", map[string]any{"threshold": 2}, "take a share above 0"},
 		{"clusters", map[string]any{}, "clusters are of a folder"},
 		{"add", map[string]any{"id": "x", "text": "y"}, "add"},
 	} {
-		if _, failed := call[map[string]any](t, s, wrong.tool, wrong.arguments); !strings.Contains(failed, wrong.told) {
+		if _, failed := call[map[string]any](t, s, wrong.tool, wrong.arguments); !strings.Contains(failed, wrong.told) || wrong.told == "" && failed != "" {
 			t.Errorf("%s %v: %q does not tell %q", wrong.tool, len(wrong.arguments), failed, wrong.told)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -279,6 +280,9 @@ func TestEvidenceSaysWhyADocumentIsNewOrNot(t *testing.T) {
 	}
 }
 
+// ofGo is what errors of Go's packages have that is not for those who ask.
+var ofGo = regexp.MustCompile(`json: |strconv|float64|\bint\b|invalid syntax|out of range|Go (value|struct)|EOF`)
+
 func TestProblemsNameTheFieldAndNeverTheText(t *testing.T) {
 	s := start(t, Config{Limits: Limits{Body: 1000, Line: 1000}})
 	const at, secret = "/v1/collections/c", "confidential"
@@ -290,6 +294,12 @@ func TestProblemsNameTheFieldAndNeverTheText(t *testing.T) {
 		{422, "PUT", "/v1/collections/d", `{"ngram":"confidential"}`, "ngram"},
 		{422, "PUT", "/v1/collections/d", `{"threshold":true}`, "threshold"},
 		{422, "PUT", "/v1/collections/d", `{"tokens":"confidential"}`, "tokens"},
+		{422, "PUT", "/v1/collections/d", `{"tokens":["confidential"]}`, "tokens"},
+		{422, "PUT", "/v1/collections/d", `{"ngram":1e30}`, "ngram"},
+		{422, "PUT", "/v1/collections/d", `{"threshold":"confidential"}`, "threshold"},
+		{422, "PUT", "/v1/collections/d", `{"keys":["confidential"]}`, "keys"},
+		{422, "PUT", "/v1/tables/t", `{"model":["confidential"]}`, "model"},
+		{422, "PUT", "/v1/tables/t", `{"model":{"alike_model":"confidential"}}`, "model"},
 		{422, "PUT", "/v1/collections/d", `{"threshold":2}`, "threshold"},
 		{422, "PUT", "/v1/collections/d", `{"bits":64,"distance":3}`, "bits"},
 		{422, "PUT", "/v1/collections/d", `{"permutations":"/etc/confidential"}`, "permutations"},
@@ -327,6 +337,9 @@ func TestProblemsNameTheFieldAndNeverTheText(t *testing.T) {
 		}
 		if strings.Contains(strings.ReplaceAll(out, secret+"2", ""), secret) {
 			t.Errorf("%s %s: %s echoes the request", c.method, c.path, out)
+		}
+		if ofGo.MatchString(out) {
+			t.Errorf("%s %s %.60s: %s has words of Go", c.method, c.path, c.body, out)
 		}
 	}
 	code, out := s.do("POST", at+"/documents", ndjson, `{"id":"a","text":"t"}`+"\n"+`{"id":"b","text":"`+strings.Repeat("x ", 1<<16)+`"}`+"\n")

@@ -15,6 +15,7 @@ import (
 
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/index"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/recipeflags"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/recipe"
@@ -100,7 +101,7 @@ func (s settings) MarshalJSON() ([]byte, error) {
 func badJSON(err error) error {
 	var kind *json.UnmarshalTypeError
 	if errors.As(err, &kind) && kind.Field != "" {
-		return unprocessable(kind.Field, "is %s; it takes another type of value", kind.Value)
+		return unprocessable(kind.Field, "%s", fault.Mistyped(kind))
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		if unquoted, err := strconv.Unquote(name); err == nil {
@@ -163,13 +164,13 @@ func (f *flagSet) setJSON(name string, value json.RawMessage) error {
 	switch kind := flag.Value.Type(); {
 	case value[0] == '"':
 		if kind == "int" || kind == "uint64" || kind == "float64" || kind == "bool" {
-			return unprocessable(name, "takes a value of type %s, not a string", kind)
+			return unprocessable(name, "is a string; %s", recipeflags.Wanted(flag, nil, 0))
 		}
 		if err := json.Unmarshal(value, &word); err != nil {
 			return badJSON(err)
 		}
 	case value[0] == '{' || value[0] == '[' || string(value) == "null":
-		return unprocessable(name, "takes a single value of type %s", kind)
+		return unprocessable(name, "takes a single value")
 	default:
 		word = string(value)
 	}
@@ -210,15 +211,7 @@ func (f *flagSet) set(name, value string) error {
 	if err == nil {
 		return nil
 	}
-	var invalid *pflag.InvalidValueError
-	if errors.As(err, &invalid) {
-		err = invalid.Unwrap()
-	}
-	var number *strconv.NumError
-	if errors.As(err, &number) {
-		err = number.Err // without the value
-	}
-	return unprocessable(name, "%v", err)
+	return unprocessable(name, "%s", recipeflags.Wanted(flag, err, 0))
 }
 
 // setQuery sets the settings of a query.

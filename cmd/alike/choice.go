@@ -1,18 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
-	"math"
-	"strconv"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/alike-dev/alike/internal/recipeflags"
-	"github.com/alike-dev/alike/minhash"
-	"github.com/alike-dev/alike/shingle"
-	"github.com/alike-dev/alike/simhash"
 )
 
 // choice is a flag that takes one of a few words, as recipeflags.Word is.
@@ -67,7 +62,7 @@ func explainFlag(cmd *cobra.Command, err error) error {
 		}
 	case errors.As(err, &invalid):
 		f := invalid.GetFlag()
-		return usagef("--%s is %q: %s", f.Name, invalid.GetValue(), valueWanted(cmd, f, invalid))
+		return usagef("--%s is %q: %s", f.Name, invalid.GetValue(), recipeflags.Wanted(f, invalid, cmp.Or(limits[cmd.Name()+" "+f.Name], limits[f.Name])))
 	case errors.As(err, &bare):
 		return usagef("--%s lacks its value", bare.GetFlag().Name)
 	}
@@ -84,41 +79,8 @@ var otherCommand = map[string]map[string]string{
 	"against": {"pairs": "--with lists the pairs with a second collection, alike dedup --against removes what is like other documents"},
 }
 
-// valueWanted says which values a flag takes.
-func valueWanted(cmd *cobra.Command, f *pflag.Flag, err *pflag.InvalidValueError) string {
-	switch f.Value.Type() {
-	case "float64":
-		return "take a number, such as 0.8"
-	case "int", "uint64":
-		if errors.Is(err, strconv.ErrRange) {
-			return fmt.Sprintf("take a whole number up to %d", mostOf(cmd, f))
-		}
-		return "take a whole number, such as 8"
-	case "bool":
-		return "take true or false"
-	}
-	return err.Unwrap().Error()
-}
-
-// limits are the largest values of flags with a limit of their own.
-var limits = map[string]uint64{
-	"window-docs": recipeflags.MostWindowDocs, "threads": mostThreads, "ngram": shingle.MostN, "bucket-cap": 1 << 16, "hashes": minhash.MaxK,
-	"partitions": 1 << 16, "bits": simhash.MaxBits, "tune bits": 32,
-}
-
-// mostOf returns the largest value of a flag with whole numbers.
-func mostOf(cmd *cobra.Command, f *pflag.Flag) uint64 {
-	if most, limited := limits[cmd.Name()+" "+f.Name]; limited {
-		return most
-	}
-	switch most, limited := limits[f.Name]; {
-	case limited:
-		return most
-	case f.Value.Type() == "uint64":
-		return math.MaxUint64
-	}
-	return math.MaxInt
-}
+// limits are the largest values of flags that only commands have, or have another limit in.
+var limits = map[string]uint64{"threads": mostThreads, "partitions": 1 << 16, "tune bits": 32}
 
 // nearestFlag returns the flag that a mistyped name most likely stands for, "" when no flag is
 // near.

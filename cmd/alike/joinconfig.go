@@ -1,13 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -16,6 +16,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/internal/bom"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/recipeflags"
 	"github.com/alike-dev/alike/linkage"
 	"github.com/alike-dev/alike/measure"
@@ -111,15 +112,13 @@ func (f *joinFlags) settings(flags *pflag.FlagSet) (s joinFile, err error) {
 			return s, err
 		}
 		data, _ = bom.Text(data)
-		d := json.NewDecoder(strings.NewReader(string(data)))
-		d.DisallowUnknownFields()
-		if err := d.Decode(&s); err != nil {
-			return s, fmt.Errorf("--config %s: %w", f.config, err)
+		if err := fault.Decode(bytes.NewReader(data), &s, true); err != nil {
+			return s, fmt.Errorf("--config %s: %w", fault.Shown(f.config), err)
 		}
 		// The zero value stands for the default, and is written jaccard.
 		var given struct{ Measure *measure.Measure }
 		if err := json.Unmarshal(data, &given); err == nil && given.Measure != nil && *given.Measure == measure.Jaccard {
-			return s, usagef("--config %s: %w", f.config, errJaccard)
+			return s, usagef("--config %s: %w", fault.Shown(f.config), errJaccard)
 		}
 	}
 	s.LeftID, s.RightID = cmp.Or(f.leftID, s.LeftID), cmp.Or(f.rightID, s.RightID)

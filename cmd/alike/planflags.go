@@ -95,9 +95,7 @@ func readPrices(path string, prices *runner.Prices) error {
 		return err
 	}
 	defer f.Close()
-	d := json.NewDecoder(bom.NewReader(f))
-	d.DisallowUnknownFields()
-	if err := d.Decode(prices); err != nil {
+	if err := fault.Decode(bom.NewReader(f), prices, true); err != nil {
 		return fmt.Errorf("--prices: %s is not a table of prices: %w; docs/cluster.md has one", fault.Shown(path), err)
 	}
 	return nil

@@ -8,11 +8,13 @@ package gate
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/alike-dev/alike/internal/bom"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/sorting"
 )
 
@@ -71,13 +73,16 @@ func Of(texts string, pairs []Pair) *Baseline {
 
 func Read(r io.Reader) (*Baseline, error) {
 	b := &Baseline{}
-	if err := json.NewDecoder(bom.NewReader(r)).Decode(b); err != nil {
+	if err := fault.Decode(bom.NewReader(r), b, false); err != nil {
 		return nil, fmt.Errorf("it is no baseline: %w", err)
 	}
-	if b.Version != baselineVersion {
-		return nil, fmt.Errorf("it is a baseline of version %d, and this program knows %d: write it again", b.Version, baselineVersion)
+	switch b.Version {
+	case baselineVersion:
+		return b, nil
+	case 0:
+		return nil, errors.New("it is no baseline: alike_baseline is missing")
 	}
-	return b, nil
+	return nil, fmt.Errorf("it is a baseline of version %d, and this program knows %d: write it again", b.Version, baselineVersion)
 }
 
 // Write writes the baseline, a line for each pair, so that its changes are easy to read.

@@ -92,13 +92,8 @@ type Reading struct {
 // Load reads a plan. It refuses one that was changed after it was made.
 func Load(r io.Reader) (*Plan, error) {
 	p := &Plan{}
-	d := json.NewDecoder(bom.NewReader(r))
-	d.DisallowUnknownFields()
-	if err := d.Decode(p); err != nil {
+	if err := fault.Decode(bom.NewReader(r), p, true); err != nil {
 		return nil, fmt.Errorf("not a plan of alike: %w", err)
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return nil, errors.New("not a plan of alike: something comes after it")
 	}
 	if p.Digest == "" {
 		return nil, errors.New("not a plan of alike: it has no digest")

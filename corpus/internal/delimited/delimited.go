@@ -241,7 +241,8 @@ type Columns struct {
 
 // Header parses the header line, whose names end at comma, or at tabs without quotes if that is 0. A byte order mark
 // and blank lines may precede it. text, id and fields name the wanted columns; with text nil and id "" these are not
-// wanted.
+// wanted. Of a table with texts a wanted column must not be there twice: one of them would be taken for the other. A
+// table of records has all columns, and who reads it says which of them are used.
 func Header(raw []byte, comma byte, text *string, id string, fields []string) (*Columns, error) {
 	c := &Columns{comma: comma}
 	line := headerLine(raw, comma)
@@ -274,7 +275,31 @@ func Header(raw []byte, comma byte, text *string, id string, fields []string) (*
 		}
 		return c, fault.Because(fault.ErrMissingField, "no column %q, there are: %s; %s", *text, fault.List(c.Names), remedy)
 	}
+	if text != nil {
+		return c, c.Once(slices.Concat([]string{*text, id}, fields))
+	}
 	return c, nil
+}
+
+// Repeated returns the names that several columns have.
+func (c *Columns) Repeated() (names []string) {
+	seen := make(map[string]int, len(c.Names))
+	for _, name := range c.Names {
+		if seen[name]++; seen[name] == 2 {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Once returns an error if several columns have one of these names.
+func (c *Columns) Once(names []string) error {
+	for _, name := range c.Repeated() {
+		if slices.Contains(names, name) {
+			return fault.Because(fault.ErrMalformed, "the header has the column %s more than once: give each a name of its own", fault.Shown(name))
+		}
+	}
+	return nil
 }
 
 // Comma returns the character that separates the columns; 0: tabs, without quotes.
