@@ -13,7 +13,9 @@ import (
 	"strconv"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/filelock"
+	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/linkage"
 )
@@ -72,6 +74,13 @@ func FindEntities(ctx context.Context, tables, unique []string, config JoinConfi
 	})
 	if err != nil {
 		return nil, err
+	}
+	for _, f := range config.Fields {
+		for _, name := range []string{f.Left, cmp.Or(f.Right, f.Left)} {
+			if !slices.Contains(all.Names, name) { // those that say of which table a record is are not theirs
+				return nil, setting.Errorf("no table has a column %q to compare, there are: %s (%s)", name, fault.List(all.Names), setting.Field)
+			}
+		}
 	}
 	config.Left, config.Right, config.LeftID, config.Table = folder.Path, "", all.ID, all.Table
 	config.Copies[0] = linkage.Original{Name: "the tables"}

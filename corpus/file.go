@@ -63,17 +63,6 @@ func (f *File) Encoding() Encoding { return f.encoding }
 // Columns returns the names in the header, for a Parquet file those of all its columns; nil if there are none.
 func (f *File) Columns() []string { return f.columns.Names }
 
-// Repeated returns the names that the header has more than once.
-func (f *File) Repeated() []string { return f.columns.Repeated() }
-
-// Once returns the Problem of a header that has one of these names more than once.
-func (f *File) Once(names []string) *Problem {
-	if err := f.columns.Once(names); err != nil {
-		return &Problem{Path: f.src.Label(), Line: f.headerLines, Err: err}
-	}
-	return nil
-}
-
 // Comma returns the character that separates the cells of a CSV file; 0 for other files, of which TSV has tabs without
 // quotes.
 func (f *File) Comma() byte {
@@ -209,4 +198,12 @@ func (h *headed) Read(p []byte) (int, error) {
 		return 0, h.err
 	}
 	return h.from.Read(p)
+}
+
+// Repeated returns the names that the header of f has more than once. problem says so of one of wanted, if it is among them.
+func Repeated(f *File, wanted []string) (names []string, problem *Problem) {
+	if err := f.columns.Once(wanted); err != nil {
+		problem = &Problem{Path: f.src.Label(), Line: f.headerLines, Err: err}
+	}
+	return f.columns.Repeated(), problem
 }

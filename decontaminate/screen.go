@@ -57,7 +57,7 @@ func (s *screener) load(ctx context.Context, rows []contam.Item, source corpus.S
 		return rows, problem(ctx, source, err, skip)
 	}
 	defer file.Close()
-	if twice := file.Once(columns.fields); twice != nil {
+	if _, twice := corpus.Repeated(file, columns.fields); twice != nil {
 		return rows, skip(twice)
 	}
 	p := corpus.NewParser(o)

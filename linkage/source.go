@@ -318,7 +318,8 @@ func (s *source) repeatedColumns(ctx context.Context) (names []string, err error
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	return f.Repeated(), nil
+	names, _ = corpus.Repeated(f, nil)
+	return names, nil
 }
 
 // noteEmpty notes sides without records.

@@ -21,6 +21,7 @@ type Stacked struct {
 	ID     string   // column of the ids of the one table: the name of a record's table, a colon, and its id there
 	Table  string   // column that names the table of a record
 	Unique string   // column that names it if the table has each thing once, and is empty otherwise
+	Names  []string // of the tables' own columns that are compared
 	Notes  []string // which columns of other names hold the same
 	tables []stackedTable
 }
@@ -84,8 +85,8 @@ func (s *Stack) Write(ctx context.Context, create func(table int) (io.WriteClose
 		apart = append(apart, name)
 		return name
 	}
-	all := &Stacked{ID: added("record"), Table: added("table"), Unique: added("unique"), Notes: notes}
-	header := slices.Concat([]string{all.ID, all.Table, all.Unique}, meeting.Names())
+	all := &Stacked{ID: added("record"), Table: added("table"), Unique: added("unique"), Names: meeting.Names(), Notes: notes}
+	header := slices.Concat([]string{all.ID, all.Table, all.Unique}, all.Names)
 	records := 0
 	for i, name := range s.Tables {
 		unique := ""
@@ -100,7 +101,7 @@ func (s *Stack) Write(ctx context.Context, create func(table int) (io.WriteClose
 		err = w.Write(header)
 		if err == nil {
 			var n int
-			n, err = s.write(ctx, w, sources[i], places(meeting.Names(), called[i]), name, unique)
+			n, err = s.write(ctx, w, sources[i], places(all.Names, called[i]), name, unique)
 			records += n
 		}
 		w.Flush()

@@ -64,14 +64,13 @@ func exitCode(cmd *cobra.Command, err error) int {
 	case errors.Is(err, syscall.EPIPE):
 		// The reader of the output has closed it.
 	case vfs.IsNoSpace(err):
-		text, remedy := alike.Explain(err, flagOf), "; make room, or name another disk"
-		if cmd.Flags().Lookup("work") != nil {
+		remedy := "; make room, or name another disk"
+		if work := resumes(cmd); work != "" {
+			remedy = "; make room: finished work is in " + fault.Shown(work) + ", and the same command continues from there"
+		} else if cmd.Flags().Lookup("work") != nil {
 			remedy += " (temporary files: --work)"
 		}
-		if strings.Contains(text, "; make room") {
-			remedy = ""
-		}
-		say(text + remedy)
+		say(strings.ReplaceAll(alike.Explain(err, flagOf), "\n", remedy+"\n") + remedy)
 	case errors.As(err, &file) && errors.Is(file, fs.ErrNotExist):
 		// The operating system's error names its call, and no remedy.
 		say(strings.Replace(alike.Explain(err, flagOf), file.Error(), file.Path+": "+fault.File(file).Error(), 1))
@@ -81,11 +80,19 @@ func exitCode(cmd *cobra.Command, err error) int {
 	return exitFailed
 }
 
+// resumes returns the work folder from which the same command continues; "": there is none.
+func resumes(cmd *cobra.Command) string {
+	work := cmd.Flags().Lookup("work")
+	if work == nil || cmd.Flags().Lookup("fresh") == nil || cmd.Flags().Changed("records") {
+		return ""
+	}
+	return work.Value.String()
+}
+
 // leftBehind says what an interrupted command leaves.
 func leftBehind(cmd *cobra.Command) string {
-	work, resumes := cmd.Flags().Lookup("work"), cmd.Flags().Lookup("fresh") != nil && !cmd.Flags().Changed("records")
-	if work != nil && work.Value.String() != "" && resumes {
-		return "finished work is in " + work.Value.String() + ": the same command continues from there"
+	if work := resumes(cmd); work != "" {
+		return "finished work is in " + fault.Shown(work) + ": the same command continues from there"
 	}
 	left := "no output was left behind"
 	switch out, _ := cmd.OutOrStdout().(*standardOutput); {

@@ -5,13 +5,16 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"io/fs"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
+	"github.com/alike-dev/alike/vfs"
 	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
@@ -59,7 +62,7 @@ func TestEveryFailingOperationIsAnErrorAndLeavesNoRunOpen(t *testing.T) {
 	injector := func(op vfstest.Op) error {
 		if operations.Add(1) == failAt {
 			failed = op
-			return vfstest.ErrInjected
+			return &fs.PathError{Op: "use", Path: op.Path, Err: vfstest.ErrInjected} // as the operating system does
 		}
 		return nil
 	}
@@ -100,17 +103,17 @@ func TestEveryFailingOperationIsAnErrorAndLeavesNoRunOpen(t *testing.T) {
 	}
 }
 
-func TestFullDiskIsToldWithTheRunAndARemedy(t *testing.T) {
+// Who has chosen the folder knows the remedy: see exitCode of the command.
+func TestAFullDiskIsToldAsOneWithTheRun(t *testing.T) {
 	dir := newFolder(vfstest.NewMem())
-	full := errors.New("no space left on device")
 	dir.fs = vfstest.Inject(dir.fs, func(op vfstest.Op) error {
 		if op.Kind == vfstest.OpFileWrite && strings.Contains(op.Path, "x-000003") {
-			return full
+			return &fs.PathError{Op: "write", Path: op.Path, Err: syscall.ENOSPC}
 		}
 		return nil
 	})
 	_, err := workout(dir)
-	if !errors.Is(err, full) || !strings.Contains(err.Error(), "x-000003.run") || !strings.Contains(err.Error(), "Work") {
+	if !vfs.IsNoSpace(err) || strings.Count(err.Error(), "x-000003.run") != 1 || !strings.HasPrefix(err.Error(), "work folder: ") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -109,7 +109,7 @@ type runWriter struct {
 func newRunWriter(st *store, name string) (*runWriter, error) {
 	file, err := st.dir.Create(name)
 	if err != nil {
-		return nil, writeError(name, err)
+		return nil, writeError(err)
 	}
 	w := &runWriter{run: run{name: name, id: durable.NewID(), unit: st.plan.chunk, pending: file}, buf: st.writeBuffer()}
 	header := appendHeader(nil, w.run.unit, st.sum, st.scheme, w.run.id)
@@ -121,15 +121,13 @@ func newRunWriter(st *store, name string) (*runWriter, error) {
 	return w, nil
 }
 
-func writeError(name string, err error) error {
-	return setting.Errorf("write %s: %w; make room there, or name another folder with %s", name, err, setting.Work)
-}
+func writeError(err error) error { return fmt.Errorf("work folder: %w", err) }
 
 func (w *runWriter) write(b []byte) error {
 	n, err := w.run.pending.Write(b)
 	w.off += int64(n)
 	if err != nil {
-		return writeError(w.run.name, err)
+		return writeError(err)
 	}
 	return nil
 }

@@ -146,12 +146,12 @@ func (r *run) sync() error {
 		return nil
 	}
 	if err := r.pending.Sync(); err != nil {
-		return writeError(r.name, err)
+		return writeError(err)
 	}
 	file := r.pending
 	r.pending, r.synced = nil, true
 	if err := file.Close(); err != nil {
-		return writeError(r.name, err)
+		return writeError(err)
 	}
 	return nil
 }

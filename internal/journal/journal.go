@@ -92,20 +92,13 @@ func (j *Journal) Append(kind string, v any) error {
 		// Overwrite the start, so that the bytes are no record. Where even this fails, the next
 		// record overwrites them.
 		_, _ = j.file.WriteAt([]byte{0}, j.end)
-		return j.writeError(err)
+		return writeError(err)
 	}
 	j.end += size
 	return nil
 }
 
-// writeError adds the remedy to the error of a failed write.
-func (j *Journal) writeError(err error) error {
-	remedy := "repair"
-	if vfs.IsNoSpace(err) {
-		remedy = "free space on"
-	}
-	return fmt.Errorf("write %s: %w; finished work is kept: %s the disk of the work folder and give the same command again to continue", j.path, err, remedy)
-}
+func writeError(err error) error { return fmt.Errorf("work folder: %w", err) }
 
 // Records yields all records in the order in which they were appended, including those of this
 // process. It reads the file as it goes and holds one record at a time; the consumer may keep the

@@ -117,7 +117,7 @@ func (j *Journal) open(settings iter.Seq[Setting], fresh bool) error {
 	// A process may have been killed between a write and its sync. The run will rely on the records
 	// read here, so they must be safe on disk.
 	if err := errors.Join(j.file.Sync(), durable.SyncDir(j.fs, j.dir)); err != nil {
-		return j.writeError(err)
+		return writeError(err)
 	}
 	return nil
 }
