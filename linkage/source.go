@@ -239,9 +239,13 @@ func (s *source) each(ctx context.Context, columns []string, visit func(*corpus.
 // withAll returns a list of columns, followed by those columns of two tables that it does not have.
 func withAll(list, left, right []string) []string {
 	list = slices.Clone(list)
+	has := make(map[string]bool, len(list)+len(left))
+	for _, name := range list {
+		has[name] = true
+	}
 	for _, name := range slices.Concat(left, right) {
-		if !slices.Contains(list, name) {
-			list = append(list, name)
+		if !has[name] {
+			has[name], list = true, append(list, name)
 		}
 	}
 	return list
