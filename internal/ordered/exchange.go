@@ -21,7 +21,8 @@ type snapshots struct {
 	newest atomic.Uint64 // last entry of the newest snapshot in the folder; 0: none
 }
 
-// upload copies a snapshot into the bucket, unless a replica has put one there that is nearly as new.
+// upload copies a snapshot into the bucket, and removes all others but the newest there: each replica has its own uploaded, so
+// that what is trimmed after it is in one that is there.
 func (s *snapshots) upload(number uint64, size int64) error {
 	all, err := s.inBucket()
 	if err != nil {

@@ -407,6 +407,82 @@ func TestAReplicaBeginsWithTheSnapshotOfAnother(t *testing.T) {
 	}
 }
 
+// bucket is a bucket in memory.
+type bucket struct {
+	mu    sync.Mutex
+	files map[string][]byte
+	full  bool
+}
+
+func (b *bucket) List(_ context.Context, each func(name string, size int64) error) (err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for name, body := range b.files {
+		err = errors.Join(err, each(name, int64(len(body))))
+	}
+	return err
+}
+
+func (b *bucket) Upload(_ context.Context, name string, r io.ReaderAt, size int64) error {
+	body, err := io.ReadAll(io.NewSectionReader(r, 0, size))
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.full {
+		return os.ErrPermission
+	}
+	b.files[name] = body
+	return err
+}
+
+func (b *bucket) Download(_ context.Context, name string, to io.Writer) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	_, err := to.Write(b.files[name])
+	return err
+}
+
+func (b *bucket) Remove(_ context.Context, name string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.files, name)
+	return nil
+}
+
+// A replica whose own folder does not last has its snapshots in the bucket: what is trimmed is there, and one that begins takes
+// it from there when no other is left. While the bucket takes none, nothing is trimmed.
+func TestAReplicaBeginsWithTheSnapshotOfTheBucket(t *testing.T) {
+	log, shared := memlog.New(), &bucket{files: map[string][]byte{}, full: true}
+	inBucket := func(c *ordered.Config) { c.Bucket, c.Durable = shared, false }
+	a := begin(t, log, "a", t.TempDir(), inBucket)
+	a.ready(t)
+	say := func() uint64 {
+		if _, err := a.say(t, strings.Repeat("x", 200)); err != nil {
+			t.Fatal(err)
+		}
+		first, _ := log.Entries()
+		return first
+	}
+	for range 100 {
+		if first := say(); first > 1 {
+			t.Fatalf("the log begins at %d, and the bucket has nothing", first)
+		}
+	}
+	shared.mu.Lock()
+	shared.full = false
+	shared.mu.Unlock()
+	eventually(t, "the log is trimmed twice", func() bool { return say() > 150 })
+	a.Close()
+	if n := len(shared.files); n == 0 || n > 2 {
+		t.Errorf("the bucket has %d snapshots", n)
+	}
+	b := begin(t, log, "b", t.TempDir(), inBucket)
+	defer b.Close()
+	b.ready(t)
+	if s := b.Status(); !same(a.list.all(), b.list.all()) || s.Resets > 0 {
+		t.Errorf("%d of %d, %+v", len(b.list.all()), len(a.list.all()), s)
+	}
+}
+
 // A replica that ends leaves a snapshot of all that it has applied; the next process begins with that.
 func TestAReplicaThatEndsLeavesASnapshot(t *testing.T) {
 	log, dir := memlog.New(), t.TempDir()
