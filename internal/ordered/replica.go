@@ -45,7 +45,8 @@ type Replica struct {
 
 	applied  atomic.Uint64
 	loaded   atomic.Bool
-	caughtUp atomic.Int64 // when everything up to then was applied, in nanoseconds; 0: never
+	begun    time.Time    // of this process
+	caughtUp atomic.Int64 // how long after it everything up to then was applied, in nanoseconds; 0: never
 	knows    atomic.Int64 // of all members
 	resets   atomic.Int64
 	reloads  atomic.Int64
@@ -92,7 +93,7 @@ func Start(c Config) (*Replica, error) {
 	if c.SnapshotBytes == 0 {
 		c.SnapshotBytes = 256 << 20
 	}
-	r := &Replica{c: c, state: newState(), saved: time.Now()}
+	r := &Replica{c: c, state: newState(), saved: time.Now(), begun: time.Now()}
 	r.knows.Store(1)
 	r.ctx, r.stop = context.WithCancel(context.Background())
 	r.out = outbox{c: &r.c, ctx: r.ctx, id: rand.Uint64(), queue: make(chan *proposal, 4096), changed: make(chan struct{}, 1), past: &r.past}
@@ -131,7 +132,7 @@ func (r *Replica) Close() {
 func (r *Replica) Status() Status {
 	s := Status{Applied: r.applied.Load(), Snapshot: r.snapshots.newest.Load(), Resets: r.resets.Load(), Reloads: r.reloads.Load(), Err: r.problem()}
 	if at := r.caughtUp.Load(); at > 0 {
-		s.Lag = max(time.Since(time.Unix(0, at)), 0)
+		s.Lag = time.Since(r.begun) - time.Duration(at) // whatever the clock is set to meanwhile
 	} else if s.Err == nil {
 		s.Err = ErrLoading
 	}
@@ -167,7 +168,7 @@ func (r *Replica) watch() {
 				return
 			}
 		}
-		r.caughtUp.Store(asked.UnixNano())
+		r.caughtUp.Store(int64(asked.Sub(r.begun)))
 	}
 }
 
