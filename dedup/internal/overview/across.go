@@ -61,9 +61,15 @@ func place[G comparable](named []G, group G) int {
 	return len(named)
 }
 
-// acrossFiles counts by files.
+// isGroup tells whether a file holds documents; else it is one.
+func isGroup(s corpus.Source) bool { return s.Format != corpus.Text }
+
+// acrossFiles counts by files; nil: there are no two.
 func acrossFiles(o Options) (*Across, error) {
 	t := o.Table
+	if len(t.Sources) == 1 || !slices.ContainsFunc(t.Sources, isGroup) {
+		return nil, nil
+	}
 	removed, kept := make([]int64, len(t.Sources)), make([]int64, len(t.Sources))
 	err := o.Clusters.Removed.Visit(func(e extsort.Entry) error {
 		removed[t.FileOf(uint32(e.Key))]++
@@ -71,7 +77,7 @@ func acrossFiles(o Options) (*Across, error) {
 		return nil
 	})
 	for file := range t.Sources {
-		if t.Sources[file].Format == corpus.Text { // a document, and no group
+		if !isGroup(t.Sources[file]) {
 			removed[file], kept[file] = 0, 0
 		}
 	}
