@@ -10,6 +10,7 @@ import (
 	"github.com/alike-dev/alike/linkage/internal/compare"
 	"github.com/alike-dev/alike/linkage/internal/find"
 	"github.com/alike-dev/alike/linkage/internal/model"
+	"github.com/alike-dev/alike/linkage/internal/parallel"
 	"github.com/alike-dev/alike/record"
 )
 
@@ -70,31 +71,47 @@ func (e *Examiner) findShifts(ctx context.Context, v *find.Vocabulary, scales []
 	if err != nil {
 		return err
 	}
-	for f, scale := range scales {
-		if scale == nil {
-			continue
-		}
-		column := e.finder.Numbering.Column(f)
-		point := func(cell uint32) float64 {
-			if cell == 0 {
-				return math.NaN()
+	found := make([]*closeness.Shift, len(scales))
+	err = parallel.Ranges(ctx, e.finder.Threads, len(scales), 1, func(int) func(from, to int) {
+		return func(f, _ int) {
+			if scales[f] != nil {
+				found[f] = e.shiftOf(f, pairs)
 			}
-			return column.Point(cell - 1)
 		}
-		left, right := make([]float64, len(pairs)), make([]float64, len(pairs))
-		for i, p := range pairs {
-			left[i], right[i] = point(e.Left.Cells(int(p.A))[f]), point(e.Right.Cells(int(p.B))[f])
-		}
-		by, ok := closeness.FindShift(left, right, e.finder.Kinds[f] == record.Date)
-		if !ok {
+	})
+	if err != nil {
+		return err
+	}
+	for f, by := range found {
+		if by == nil {
 			continue
 		}
-		if scale = closeness.NewShiftedScale(column.Points(), e.finder.CountsOf(f), by); scale != nil {
-			scales[f], shifts[f], e.Shifts = scale, by, shifts
-			e.Tell(shiftNote(e.Names[f], e.finder.Kinds[f] == record.Date, by))
+		if scale := closeness.NewShiftedScale(e.finder.Numbering.Column(f).Points(), e.finder.CountsOf(f), *by); scale != nil {
+			scales[f], shifts[f], e.Shifts = scale, *by, shifts
+			e.Tell(shiftNote(e.Names[f], e.finder.Kinds[f] == record.Date, *by))
 		}
 	}
 	return nil
+}
+
+// shiftOf returns the shift of a column between the records of pairs; nil if there is none.
+func (e *Examiner) shiftOf(f int, pairs []compare.Pair) *closeness.Shift {
+	column := e.finder.Numbering.Column(f)
+	point := func(cell uint32) float64 {
+		if cell == 0 {
+			return math.NaN()
+		}
+		return column.Point(cell - 1)
+	}
+	left, right := make([]float64, len(pairs)), make([]float64, len(pairs))
+	for i, p := range pairs {
+		left[i], right[i] = point(e.Left.Cells(int(p.A))[f]), point(e.Right.Cells(int(p.B))[f])
+	}
+	by, ok := closeness.FindShift(left, right, e.finder.Kinds[f] == record.Date)
+	if !ok {
+		return nil
+	}
+	return &by
 }
 
 // keepTelling sets the scales whose distances do not tell, by pairs of similar records, to nil. Distances from a shift do.
