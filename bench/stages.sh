@@ -2,7 +2,7 @@
 # Runs the tasks of plans (`alike plan`, `alike stage`) as processes, and compares every byte with the
 # results of `alike dedup` and `alike pairs --candidates lsh` for the same corpus:
 #
-#   bench/stages.sh [hot|kills|requests|processor|passages]…     default: all five
+#   bench/stages.sh [hot|kills|requests|processor|passages|tasks]…     default: all six
 #
 #   hot       300 copies, 1,200 texts of a template, 900 near-copies and 620 others (bench/hotgen), ids
 #             missing, empty and repeated, empty texts: in 1, 16 and 257 partitions; buckets over the cap
@@ -11,6 +11,7 @@
 #             and fails if there are more than the plan estimates
 #   processor ALIKE_BENCH_SIZE of such texts in 4 and in 16 files: the processor time of all tasks, and the estimate
 #   passages  such texts in 4 files: cuts by each unit, their bytes and processor time beside those of one process
+#   tasks     such texts in 4 files: processor time and peak memory of each stage, and of one process
 #
 # Environment: ALIKE_BENCH_KILLS (20); ALIKE_BENCH_SEED (1) of order and moments; ALIKE_BENCH_SIZE.
 source "$(dirname "$0")/lib.sh"
@@ -19,7 +20,7 @@ begin stages ./cmd/alike ./bench/hotgen ./bench/corpusgen ./bench/bucketcopy ./b
 trap 'stop_servers; rm -rf "$passing"' EXIT
 export PATH=$bin:$PATH TMPDIR=$temp
 unset -f alike # of lib.sh: here it is the program
-[ $# -gt 0 ] || set -- hot kills requests processor passages
+[ $# -gt 0 ] || set -- hot kills requests processor passages tasks
 RANDOM=${ALIKE_BENCH_SEED:-1}
 
 # hot_corpus FOLDER makes the hot corpus, in 5 files.
@@ -208,11 +209,48 @@ passages() {
   rm -rf "$run/news"
 }
 
+# cost ROW prints and keeps the sum of processor seconds in $run/costs, and the largest peak.
+cost() {
+  local sum most
+  read -r sum most < <(awk '{ s += $1; if ($2 > p) p = $2 } END { printf "%.2f %.0f\n", s, p / 1048576 }' "$run/costs")
+  echo "| $1 | $sum | $most |"
+  record stages "$1" "$sum" "$most"
+}
+
+tasks() {
+  local command stage tasks n all
+  news "$run/news" 4
+  printf '| %s MB in 4 files | processor s | peak MiB of a process |\n|---|--:|--:|\n' "$(mb "$(cat "$run"/news/* | wc -c)")"
+  for command in dedup pairs; do
+    whole=$run/whole all=0
+    rm -rf "$whole" "$run/all"
+    measure "$bin/alike" $command "$run/news" -o "$whole" --candidates lsh --quiet
+    rm -f "$whole/report.html"
+    echo "$cpu $peak" >"$run/costs"
+    cost "\`alike $command --candidates lsh\`"
+    plan $command "$run/news"
+    while read -r stage tasks; do
+      : >"$run/costs"
+      for ((n = 0; n < tasks; n++)); do
+        measure "$bin/alike" stage "$stage" --task $n --plan "$run/plan.json" --quiet >/dev/null
+        echo "$cpu $peak" >>"$run/costs"
+      done
+      cost "$command: $stage"
+      cat "$run/costs" >>"$run/all"
+      all=$((all + tasks))
+    done < <(alike stage list --plan "$run/plan.json")
+    mv "$run/all" "$run/costs"
+    cost "$command: all $all tasks"
+    same $command
+  done
+  rm -rf "$run/news"
+}
+
 for part in "$@"; do
   case $part in
-    hot | kills | requests | processor | passages) $part ;;
+    hot | kills | requests | processor | passages | tasks) $part ;;
     *)
-      echo "stages: $part is none of hot, kills, requests, processor, passages" >&2
+      echo "stages: $part is none of hot, kills, requests, processor, passages, tasks" >&2
       exit 2
       ;;
   esac
