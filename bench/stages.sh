@@ -48,7 +48,7 @@ one() {
   rm -rf "$whole"
   alike "$command" "$corpus" -o "$whole" --candidates lsh --quiet "$@" || status=$?
   [ $status = 0 ] || [ $status = 3 ] # records were skipped
-  rm -f "$whole/report.html"         # tasks make none
+  rm -f "$whole"/report.*            # tasks make none
 }
 
 # plan COMMAND CORPUS FLAG… makes the plan $run/plan.json. Its results go to $many.
@@ -225,7 +225,7 @@ tasks() {
     whole=$run/whole all=0
     rm -rf "$whole" "$run/all"
     measure "$bin/alike" $command "$run/news" -o "$whole" --candidates lsh --quiet
-    rm -f "$whole/report.html"
+    rm -f "$whole"/report.*
     echo "$cpu $peak" >"$run/costs"
     cost "\`alike $command --candidates lsh\`"
     plan $command "$run/news"
