@@ -75,7 +75,7 @@ func (e *Examiner) findShifts(ctx context.Context, v *find.Vocabulary, scales []
 	err = parallel.Ranges(ctx, e.finder.Threads, len(scales), 1, func(int) func(from, to int) {
 		return func(f, _ int) {
 			if scales[f] != nil {
-				found[f] = e.shiftOf(f, pairs)
+				found[f] = shiftOf(e.Comparer, e.finder, f, pairs)
 			}
 		}
 	})
@@ -95,8 +95,8 @@ func (e *Examiner) findShifts(ctx context.Context, v *find.Vocabulary, scales []
 }
 
 // shiftOf returns the shift of a column between the records of pairs; nil if there is none.
-func (e *Examiner) shiftOf(f int, pairs []compare.Pair) *closeness.Shift {
-	column := e.finder.Numbering.Column(f)
+func shiftOf(c *compare.Comparer, t *find.Finder, f int, pairs []compare.Pair) *closeness.Shift {
+	column := t.Numbering.Column(f)
 	point := func(cell uint32) float64 {
 		if cell == 0 {
 			return math.NaN()
@@ -105,9 +105,9 @@ func (e *Examiner) shiftOf(f int, pairs []compare.Pair) *closeness.Shift {
 	}
 	left, right := make([]float64, len(pairs)), make([]float64, len(pairs))
 	for i, p := range pairs {
-		left[i], right[i] = point(e.Left.Cells(int(p.A))[f]), point(e.Right.Cells(int(p.B))[f])
+		left[i], right[i] = point(c.Left.Cells(int(p.A))[f]), point(c.Right.Cells(int(p.B))[f])
 	}
-	by, ok := closeness.FindShift(left, right, e.finder.Kinds[f] == record.Date)
+	by, ok := closeness.FindShift(left, right, t.Kinds[f] == record.Date)
 	if !ok {
 		return nil
 	}
