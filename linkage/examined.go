@@ -2,6 +2,7 @@ package linkage
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -27,10 +28,13 @@ const fewPassedOver = 40
 func examineAs(ctx context.Context, c *Config, f *find.Finder, r *Result) (*judge.Examiner, settled, error) {
 	// A model, a threshold and known links leave nothing to find out.
 	told := c.Model != nil || c.Threshold > 0 || len(c.Known) > 0 || len(c.Same) > 0
+	if f.Right == nil {
+		return examineOne(ctx, c, f, r, told)
+	}
 	if told {
 		r.takeRule(c, Mutual)
 	}
-	if told || c.exclusive() || f.Right == nil {
+	if told || c.exclusive() {
 		return examine(ctx, c, f, r, judge.Options{Once: c.once()})
 	}
 	taken, notes := f.Memory.Held, len(r.Notes)
@@ -73,6 +77,30 @@ func examineAs(ctx context.Context, c *Config, f *find.Finder, r *Result) (*judg
 	}
 	if !supported || !sure {
 		later.assumed = assumed
+	}
+	return e, later, err
+}
+
+// examineOne is examineAs for one table, whose records may have any number of partners unless the data show that they have one, as
+// where it is two registers in which each thing stands once. told says that nothing is to be found out.
+func examineOne(ctx context.Context, c *Config, f *find.Finder, r *Result, told bool) (*judge.Examiner, settled, error) {
+	byData := c.Match == ByData
+	r.takeRule(c, All)
+	taken, notes := f.Memory.Held, len(r.Notes)
+	e, fixed, err := examine(ctx, c, f, r, judge.Options{Once: c.once()})
+	if err != nil || told || !byData || e.Sources != nil || !judge.InPairs(ctx, e) {
+		return e, fixed, errors.Join(err, ctx.Err())
+	}
+	free, before, held := e, *r, f.Memory.Held
+	before.Columns, before.Notes = slices.Clone(r.Columns), slices.Clone(r.Notes)
+	f.Memory.Held, r.Notes, c.Match = taken, r.Notes[:notes], ByData
+	r.takeRule(c, Mutual)
+	r.Notes = append(r.Notes, "as far as the table shows, a record has one partner at most: hence mutual; to match by all finds more of them")
+	e, later, err := examine(ctx, c, f, r, judge.Options{Later: true, Once: c.once()})
+	if err == nil && e.Dispute > free.Dispute { // what is surer is kept
+		*r, f.Memory.Held, c.Match = before, held, ByData
+		r.takeRule(c, All)
+		return free, fixed, nil
 	}
 	return e, later, err
 }

@@ -206,7 +206,7 @@ func TestAModelIsReadAsItWasWrittenAndNothingElseIs(t *testing.T) {
 		"a strength below zero": {`"strength":`, `"strength":-1,"was":`},
 		"a field's weight":      {`"weight":1,"tokens"`, `"weight":-1e308,"tokens"`},
 		"unknown tokens":        {`"tokens":"text"`, `"tokens":"syllables"`},
-		"an unknown match rule": {`"match":"all"`, `"match":"any"`},
+		"an unknown match rule": {`"match":"mutual"`, `"match":"any"`},
 		"unknown weights":       {`"weighing":{`, `"weighing":{"idf":"guess",`},
 	} {
 		if changed := strings.Replace(string(data), change[0], change[1], 1); changed == string(data) {

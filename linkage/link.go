@@ -50,9 +50,6 @@ func prepare(ctx context.Context, c *Config, keep bool) (*find.Finder, *Result, 
 	if c.Match == "" {
 		c.Match = ByData
 	}
-	if c.Match == ByData && c.Right == "" {
-		c.Match = All
-	}
 	c.limits.complete()
 	return openTables(ctx, c, keep)
 }

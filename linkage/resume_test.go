@@ -30,6 +30,17 @@ func noting(c *Config, killedAfter int) *[]string {
 	return &kinds
 }
 
+// withoutSecond leaves out candidates that were found a second time, for a fit with another number of partners: what an earlier
+// process has found is not found again.
+func withoutSecond(kinds []string) []string {
+	found := false
+	return slices.DeleteFunc(slices.Clone(kinds), func(kind string) bool {
+		again := kind == "pairs-0" && found
+		found = found || kind == "pairs-0"
+		return again
+	})
+}
+
 func outcome(r *Result) string {
 	return fmt.Sprintf("%+v %v %v %v %d %d %v", slices.Collect(r.Links.All()), r.Precision, r.Recall, r.Columns, r.Candidates, r.Search.Searched, r.Considered)
 }
@@ -77,7 +88,7 @@ func TestAJoinThatWasKilledGoesOnToTheSameLinks(t *testing.T) {
 				if !r.Resumed || outcome(r) != want {
 					t.Errorf("killed after %v the join has other links; it went on: %v", *killed, r.Resumed)
 				}
-				if both := slices.Concat(*killed, *rest); !slices.Equal(both, *all) {
+				if both := slices.Concat(*killed, *rest); !slices.Equal(withoutSecond(both), withoutSecond(*all)) {
 					t.Errorf("noted %v, then %v; undisturbed %v", *killed, *rest, *all)
 				}
 				if err := r.Finish(); err != nil {

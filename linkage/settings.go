@@ -12,9 +12,11 @@ import (
 // Match says which of the pairs before the decision may be links.
 type Match string
 
-// The rules. The zero value is ByData for two tables and All for one.
+// The rules. The zero value is ByData.
 const (
-	ByData    Match = "auto"       // Mutual or, where the tables show that records have several partners, BestRight or Best
+	// ByData is Mutual or, where the tables show that records have several partners, BestRight or Best; in one table All or, where it
+	// shows that records have one partner at most, Mutual.
+	ByData    Match = "auto"
 	Mutual    Match = "mutual"     // pairs that are each other's best
 	OneToOne  Match = "one-to-one" // at most one partner of each record, so that most links are right: see Assignment
 	Best      Match = "best"       // the best partner of each left record

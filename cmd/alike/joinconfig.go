@@ -66,8 +66,6 @@ func (f *joinFlags) joinConfig(cmd *cobra.Command, args []string) (c alike.JoinC
 	}
 	if len(args) > 1 {
 		c.Right = args[1]
-	} else if !cmd.Flags().Changed("match") && f.config == "" {
-		c.Match = "" // the default for one table
 	}
 	if f.model != "" {
 		if c.Model, err = alike.ReadJoinModel(f.model); err != nil {

@@ -118,7 +118,7 @@ func (f *joinFlags) addTables(flags *pflag.FlagSet) {
 	flags.StringVar(&f.rightID, "right-id", "", "`column` with the ids of RIGHT")
 	f.match = choose(linkage.ByData, linkage.Mutual, linkage.OneToOne, linkage.Best, linkage.BestRight, linkage.All)
 	flags.Var(&f.match, "match", "which pairs may be links: auto (as the tables show), mutual, one-to-one, best, best-right or all")
-	sayDefault(flags, "match", f.match.value+"; within one table all; with --model that of the model")
+	sayDefault(flags, "match", f.match.value+"; with --model that of the model")
 	f.addReading(flags)
 	flags.StringVar(&f.work, "work", "", "`folder` for data that go to disk; after a kill the same command continues from there (default: a temporary one)")
 	flags.BoolVar(&f.fresh, "fresh", false, "start over, whatever the --work folder holds")

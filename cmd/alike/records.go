@@ -104,8 +104,8 @@ func (f *recordFlags) weigh(flags *pflag.FlagSet, c *alike.Config) error {
 // addPairs adds the flags of lists of pairs.
 func (f *recordFlags) addPairs(flags *pflag.FlagSet) {
 	f.addDecision(flags)
-	f.join.match = choose(linkage.All, linkage.Mutual, linkage.OneToOne, linkage.Best)
-	flags.Var(&f.join.match, "match", "with --records: which pairs may be links: all, mutual, one-to-one or best")
+	f.join.match = choose(linkage.ByData, linkage.All, linkage.Mutual, linkage.OneToOne, linkage.Best)
+	flags.Var(&f.join.match, "match", "with --records: which pairs may be links: auto (as the table shows), all, mutual, one-to-one or best")
 	flags.Float64Var(&f.join.precision, "precision", 0, "with --records, instead of a threshold: the `share` of the pairs that should be right, as far as the data tell")
 	flags.StringVar(&f.join.truth, "truth", "", "with --records: "+truthHelp)
 	addSummary(flags, &f.join.summary, "with --records: ")
@@ -167,7 +167,7 @@ func (f *recordFlags) joinFlags(cmd *cobra.Command, flags *corpusFlags) *joinFla
 	in, j := &flags.input, &f.join
 	j.threshold, j.format, j.maxRecord = "auto", in.format, in.maxRecord
 	if cmd.Flags().Lookup("match") == nil {
-		j.match = choose(linkage.All)
+		j.match = choose(linkage.ByData)
 	}
 	j.onError, j.threads, j.memory, j.work, j.fresh, j.quiet, j.json = in.onError, in.threads, in.memory, in.work, in.fresh, in.quiet, in.json
 	j.skipped = in.skipped

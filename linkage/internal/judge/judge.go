@@ -257,6 +257,11 @@ func SeveralOf(ctx context.Context, e *Examiner, may model.Once) (once model.Onc
 	return model.Several(ctx, e.Sample, e.shares, may, e.Sampled)
 }
 
+// InPairs tells whether records of the only table have one partner at most, as far as the sample of an Examiner shows: see model.InPairs.
+func InPairs(ctx context.Context, e *Examiner) bool {
+	return model.InPairs(ctx, e.Sample, e.shares, e.Sampled)
+}
+
 // HoldAll sets the memory that the tables and the data about their values take from now on. It returns an error if there is
 // not enough.
 func HoldAll(t *find.Finder) error {

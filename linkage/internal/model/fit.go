@@ -481,13 +481,17 @@ func secondBest(g Graph, rank []float64, both []int, once Once) []float64 {
 		chosen[e] = true
 	}
 	left, right := make([]float64, g.Left), make([]float64, g.Right)
+	other := right
+	if g.Right == 0 {
+		other = left
+	}
 	for i, p := range g.Pairs {
 		if !chosen[i] {
 			if once.Left {
 				left[p.A] = max(left[p.A], rank[i])
 			}
-			if g.Right > 0 && once.Right {
-				right[p.B] = max(right[p.B], rank[i])
+			if once.Right {
+				other[p.B] = max(other[p.B], rank[i])
 			}
 		}
 	}
@@ -500,13 +504,11 @@ func secondBest(g Graph, rank []float64, both []int, once Once) []float64 {
 // before any evidence if a record has at most one partner.
 type matchings struct {
 	*exclusive
-	p    []float64
-	most float64 // largest number of edges of a matching
+	p []float64
 }
 
 func newMatchings(ctx context.Context, g Graph, once Once) *matchings {
-	e := newExclusive(ctx, g, once)
-	return &matchings{e, make([]float64, len(g.Pairs)), float64(once.Most(len(e.left), len(e.right)))}
+	return &matchings{newExclusive(ctx, g, once), make([]float64, len(g.Pairs))}
 }
 
 // prior returns log odds at which a random matching has about this number of edges. guess is the result

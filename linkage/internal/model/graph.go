@@ -66,6 +66,17 @@ func (g Graph) parted() Graph {
 	return parted
 }
 
+// covered returns the graph of two tables that both are the only one: each record is on either side, and so is each edge. Messages
+// along a path are there what they are in the graph itself.
+func (g Graph) covered() Graph {
+	twice := make([]compare.Pair, 0, 2*len(g.Pairs))
+	twice = append(twice, g.Pairs...)
+	for _, p := range g.Pairs {
+		twice = append(twice, compare.Pair{A: p.B, B: p.A})
+	}
+	return Graph{Pairs: twice, Left: g.Left, Right: g.Left}
+}
+
 // Mutual returns the edges that are the first choice of both of their records, by rank, then
 // by the similarity of the records, then by order; of the partners of one source, if there are sources.
 func (g Graph) Mutual(rank []float64, wholes []float32) []int {

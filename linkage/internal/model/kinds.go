@@ -171,11 +171,10 @@ func (m *Model) expect(likely []float64, c *compare.Comparison, rivals *exclusiv
 		return sum
 	}
 	matches := told(likely)
-	most := float64(rivals.once.Most(len(rivals.left), len(rivals.right)))
 	odds, probability := make([]float64, len(c.Pairs)), make([]float64, len(c.Pairs))
 	for range expectSteps {
 		m.probabilities(c, rivals, odds, probability, nil)
-		m.Prior += min(1, max(-1, LogOdds(matches/most)-LogOdds(told(probability)/most)))
+		m.Prior += min(1, max(-1, LogOdds(matches/rivals.most)-LogOdds(told(probability)/rivals.most)))
 	}
 }
 

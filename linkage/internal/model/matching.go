@@ -20,6 +20,8 @@ type exclusive struct {
 	once        Once
 	rounds      int // of the next call
 	ctx         context.Context
+	most        float64   // largest number of edges of a matching
+	twice       []float64 // of covered edges: scratch for their odds; nil: they are not
 }
 
 // Rounds of messages: their effect falls off geometrically with the distance in the graph.
@@ -30,8 +32,12 @@ const (
 )
 
 func newExclusive(ctx context.Context, g Graph, once Once) *exclusive {
-	if g.Sources != nil {
+	covered := g.Right == 0 && g.Sources == nil && once.Both()
+	switch {
+	case g.Sources != nil:
 		g = g.parted()
+	case covered:
+		g = g.covered()
 	}
 	e := &exclusive{ctx: ctx, a: make([]uint32, len(g.Pairs)), b: make([]uint32, len(g.Pairs)), once: once, rounds: firstRounds}
 	e.out, e.back = slices.Repeat([]float64{1}, len(g.Pairs)), slices.Repeat([]float64{1}, len(g.Pairs))
@@ -41,6 +47,10 @@ func newExclusive(ctx context.Context, g Graph, once Once) *exclusive {
 		e.a[i], e.b[i] = left.place(p.A), right.place(p.B)
 	}
 	e.left, e.right = make([]float64, left.count), make([]float64, right.count)
+	e.most = float64(once.Most(len(e.left), len(e.right)))
+	if covered {
+		e.twice, e.most = make([]float64, len(g.Pairs)), e.most/2
+	}
 	return e
 }
 
@@ -63,6 +73,11 @@ func (p *places) place(record uint32) uint32 {
 // into rank, unless that is nil. odds are those of the edges. When the context has ended, it
 // returns after the current round, and the results mean nothing.
 func (e *exclusive) marginals(dst, rank, odds []float64) {
+	if e.twice != nil {
+		copy(e.twice, odds)
+		copy(e.twice[len(odds):], odds)
+		odds = e.twice
+	}
 	if !e.once.Both() {
 		e.rounds = min(e.rounds, 1)
 	}
@@ -80,6 +95,9 @@ func (e *exclusive) marginals(dst, rank, odds []float64) {
 	e.rounds = moreRounds
 	for i := range dst {
 		q := odds[i] * e.out[i] * e.back[i]
+		if e.twice != nil {
+			q = math.Sqrt(q) * math.Sqrt(odds[i]*e.out[len(dst)+i]*e.back[len(dst)+i])
+		}
 		dst[i] = q / (1 + q)
 		if rank != nil {
 			rank[i] = math.Log(max(q, 1e-300))

@@ -27,6 +27,11 @@ const (
 	// fewerClear is by how much a fit that lets records have one partner is less clear if it may be wrong as a whole: copies of a
 	// record are rivals, and where they are many no pair stands out.
 	fewerClear = 0.1
+	// Where records of the only table have one partner at most, a fit that lets them have one is clear (pairsClear: 0.97 and more; 0.92
+	// and less where things are there three times and more, and one pair of three rivals is all that it may take), and as clear as the
+	// one that lets them have any number. passedFrom is the share of its matches that are less alike than a pair which counts as passed
+	// over, and mostPassed the largest number of such pairs for each match: 0.044 and less there.
+	pairsClear, passedFrom, mostPassed = 0.95, 0.25, 0.06
 	// spare is the least number of records of the other table for each match, if they are to be partners of one record.
 	spare = 1.05
 )
@@ -50,6 +55,35 @@ func Several(ctx context.Context, c *compare.Comparison, share []float64, may On
 		}
 	}
 	return once, sure
+}
+
+// InPairs tells whether records of the only table have one partner at most: whether a fit that assumes that makes it clear which
+// pairs these are, and passes over hardly a pair as alike. share is that of Options; probability is that of each candidate by a fit
+// that assumes nothing.
+func InPairs(ctx context.Context, c *compare.Comparison, share, probability []float64) bool {
+	g, once := Graph{Pairs: c.Pairs, Left: c.Left}, Once{true, true}
+	p := firstGuess(c, g, ranks(c)[0], once)
+	m := settle(ctx, c, g, once, share, p)
+	if clear := clearness(p); clear < max(pairsClear, clearness(probability)) || !standOut(c, p) {
+		return false
+	}
+	var scores []float64 // of matches
+	for i, is := range p {
+		if is > 0.5 {
+			scores = append(scores, m.Score(c.Of(i)))
+		}
+	}
+	if len(scores) < leastPairs {
+		return false
+	}
+	slices.Sort(scores)
+	from, passed := scores[int(passedFrom*float64(len(scores)))], 0.0
+	for i, is := range p {
+		if is <= 0.5 && m.Score(c.Of(i)) >= from {
+			passed++
+		}
+	}
+	return passed <= mostPassed*float64(len(scores))
 }
 
 // severalIn returns what a fit finds that lets records of one table have several partners. It starts from the probabilities of
