@@ -44,6 +44,7 @@ type Parser struct {
 
 	json    jsonline.Scanner
 	names   [][]byte         // wanted fields of JSON, each once; the text is the first
+	place   map[string]int   // of each in names
 	vals    []jsonline.Value // one for each name
 	fieldAt []int            // where Options.Fields are in names
 	idAt    int              // where the id is in names; -1 = none wanted
@@ -58,7 +59,7 @@ type Parser struct {
 // NewParser returns a parser for files opened with the same options.
 func NewParser(o Options) *Parser {
 	o = o.withDefaults()
-	p := &Parser{o: o, fields: make([][]byte, len(o.Fields)), idAt: -1}
+	p := &Parser{o: o, fields: make([][]byte, len(o.Fields)), idAt: -1, place: map[string]int{}}
 	p.want(o.TextField)
 	for _, name := range o.Fields {
 		p.fieldAt = append(p.fieldAt, p.want(name))
@@ -81,13 +82,12 @@ func (p *Parser) Overwrite(allowed bool) { p.vals[0].Over = allowed }
 
 // want adds a field to the wanted ones and returns its index.
 func (p *Parser) want(name string) int {
-	for i := range p.names {
-		if string(p.names[i]) == name {
-			return i
-		}
+	at, found := p.place[name]
+	if !found {
+		at = len(p.names)
+		p.place[name], p.names = at, append(p.names, []byte(name))
 	}
-	p.names = append(p.names, []byte(name))
-	return len(p.names) - 1
+	return at
 }
 
 // Start sets b, a block of f, as the source of the next records.

@@ -97,9 +97,11 @@ func (g *guarded) Link(oldname, newname string) error {
 	return err
 }
 
-func (g *guarded) Remove(name string) error                    { return g.on.Remove(name) }
-func (g *guarded) RemoveAll(name string) error                 { return g.on.RemoveAll(name) }
-func (g *guarded) MkdirAll(dir string, perm fs.FileMode) error { return g.on.MkdirAll(dir, perm) }
+func (g *guarded) Remove(name string) error    { return g.on.Remove(name) }
+func (g *guarded) RemoveAll(name string) error { return g.on.RemoveAll(name) }
+
+// MkdirAll makes a folder with the rights that the umask leaves, as all others: Pebble would leave out those of a group.
+func (g *guarded) MkdirAll(dir string, _ fs.FileMode) error    { return g.on.MkdirAll(dir, 0o777) }
 func (g *guarded) List(dir string) ([]string, error)           { return g.on.List(dir) }
 func (g *guarded) Stat(name string) (pebblefs.FileInfo, error) { return described(g.on.Stat(name)) }
 func (g *guarded) Lock(name string) (io.Closer, error)         { return g.on.Lock(name) }

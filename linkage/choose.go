@@ -3,7 +3,6 @@ package linkage
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/setting"
@@ -66,7 +65,7 @@ func chooseColumns(ctx context.Context, c *Config, left, right *source, result *
 	if len(c.Same) > 0 && len(c.Sources) == 0 {
 		c.Sources = []string{NoSource}
 	}
-	chosen, err := columns.Choose(l, r, c.Sources, c.Table)
+	chosen, err := columns.Choose(ctx, l, r, c.Sources, c.Table)
 	if err != nil {
 		return err
 	}
@@ -108,7 +107,7 @@ func (r *Report) checkColumns(left, right *source) error {
 		if right.name != left.name {
 			tables += " and " + fault.Shown(right.name)
 		}
-		return setting.Errorf("no column of %s tells records apart: %s; say which to compare (%s)", tables, strings.Join(reasons, ", "), setting.Field)
+		return setting.Errorf("no column of %s tells records apart: %s; say which to compare (%s)", tables, fault.List(reasons), setting.Field)
 	default:
 		separators := ""
 		if len(left.columns) == 1 || len(right.columns) == 1 {

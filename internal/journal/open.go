@@ -71,7 +71,7 @@ func (e *MismatchError) text() setting.Text {
 //
 // It costs one reading of the journal and a few syncs.
 func Open(fsys vfs.FS, dir string, settings iter.Seq[Setting], fresh bool) (*Journal, error) {
-	made, err := durable.MkdirAll(fsys, dir, 0o755)
+	made, err := durable.MkdirAll(fsys, dir, 0o777)
 	if err == nil {
 		err = durable.SyncNames(fsys, made)
 	}

@@ -175,7 +175,7 @@ func (s *Space) folder() (string, error) {
 		return s.path, nil
 	}
 	if s.parent != "" {
-		if err := s.FS.MkdirAll(s.parent, 0o755); err != nil {
+		if err := s.FS.MkdirAll(s.parent, 0o777); err != nil {
 			return "", Error(err)
 		}
 	}
@@ -274,7 +274,7 @@ func Buffer(b []byte, n int) []byte {
 // released. It is called before anything else, and makes the folder.
 func (s *Space) Keep(path string) error {
 	s.path, s.kept = path, true
-	err := s.FS.MkdirAll(path, 0o755)
+	err := s.FS.MkdirAll(path, 0o777)
 	if err == nil {
 		err = durable.CheckDir(s.FS, path)
 	}

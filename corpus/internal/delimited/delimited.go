@@ -265,8 +265,18 @@ func Header(raw []byte, comma byte, text *string, id string, fields []string) (*
 	if id != "" {
 		c.id = slices.Index(c.Names, id)
 	}
-	for _, name := range fields {
-		c.fields = append(c.fields, slices.Index(c.Names, name))
+	if len(fields) > 0 { // a table of records may have very many
+		place := make(map[string]int, len(c.Names))
+		for i, name := range slices.Backward(c.Names) {
+			place[name] = i
+		}
+		for _, name := range fields {
+			at, found := place[name]
+			if !found {
+				at = -1
+			}
+			c.fields = append(c.fields, at)
+		}
 	}
 	if c.text < 0 && text != nil {
 		remedy := setting.Textf("name the column with the text (%s)", setting.TextField)

@@ -192,7 +192,7 @@ func (o *Folder) makeStaging(goOn bool) error {
 		err = o.fs.RemoveAll(o.staged())
 	}
 	if err == nil {
-		err = o.fs.MkdirAll(o.staged(), 0o755)
+		err = o.fs.MkdirAll(o.staged(), 0o777)
 	}
 	if err == nil {
 		err = durable.CheckDir(o.fs, o.staged())
@@ -204,7 +204,7 @@ func (o *Folder) makeStaging(goOn bool) error {
 func (o *Folder) Restart() error { return o.makeStaging(false) }
 
 func (o *Folder) makeFolder() error {
-	made, err := durable.MkdirAll(o.fs, filepath.Clean(o.path), 0o755)
+	made, err := durable.MkdirAll(o.fs, filepath.Clean(o.path), 0o777)
 	if len(made) > 0 {
 		o.created = made[len(made)-1]
 	}
@@ -405,7 +405,7 @@ func (o *Folder) writeFile(name string, fill func(w io.Writer) error) error {
 // CreateKept begins the file of kept/ for a source, with its compression.
 func (o *Folder) CreateKept(s *corpus.Source, threads int, memory int64) (*corpus.Writer, error) {
 	path := o.kept(s)
-	if err := o.fs.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := o.fs.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return nil, outputError(err)
 	}
 	w, err := createOn(o.fs, path, s.Compression, threads)

@@ -245,7 +245,7 @@ func (k *keptWriter) plan(ctx context.Context, jobs chan<- func(buf *[]byte) err
 			continue
 		}
 		path := k.path(i)
-		if err := k.out.fs.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		if err := k.out.fs.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			return err
 		}
 		var err error

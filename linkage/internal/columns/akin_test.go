@@ -43,7 +43,7 @@ func TestTheColumnOfSourcesIsFoundInALargeTable(t *testing.T) {
 		sample.Rows = append(sample.Rows, all[i])
 	}
 	find := func() []string {
-		chosen, err := Choose(sample, sample, nil, "")
+		chosen, err := Choose(t.Context(), sample, sample, nil, "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,6 +3,7 @@
 package columns
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -37,8 +38,9 @@ type Chosen struct {
 // Choose chooses the columns to compare, from samples of two tables or, if both are the same, of one. sources are columns
 // that name the source of a record; of one table such a column is found if there are none. table is a column of the only
 // table that names the table which a record was in before, "" if there is none: it is not compared, and may be found to name
-// sources. The error is that of Sample.Akin. O(values, and see derivedColumns and information).
-func Choose(left, right *Sample, sources []string, table string) (Chosen, error) {
+// sources. The error is that of Sample.Akin, or of
+// the context. O(values, and see derivedColumns and information).
+func Choose(ctx context.Context, left, right *Sample, sources []string, table string) (Chosen, error) {
 	one := left == right
 	l := profiles(left)
 	r := l
@@ -64,7 +66,9 @@ func Choose(left, right *Sample, sources []string, table string) (Chosen, error)
 			candidates = append(candidates, columnPair{p, min(telling(a), telling(b)), why})
 		}
 	}
-	leaveOutDerived(candidates, left, right)
+	if leaveOutDerived(ctx, candidates, left, right); ctx.Err() != nil {
+		return Chosen{}, ctx.Err()
+	}
 	chosen := Chosen{Sources: sources}
 	if one && len(sources) == 0 {
 		var err error
@@ -126,13 +130,13 @@ func Parts(of record.Kind) []record.Kind {
 }
 
 // leaveOutDerived marks the pairs of columns that other columns make up, in both tables.
-func leaveOutDerived(columns []columnPair, left, right *Sample) {
+func leaveOutDerived(ctx context.Context, columns []columnPair, left, right *Sample) {
 	usable := usableOf(columns)
 	var atL, atR []int
 	for _, c := range usable {
 		atL, atR = append(atL, c.at[0]), append(atR, c.at[1])
 	}
-	inLeft, inRight := derivedColumns(left.Rows, left.Names, atL), derivedColumns(right.Rows, right.Names, atR)
+	inLeft, inRight := derivedColumns(ctx, left.Rows, left.Names, atL), derivedColumns(ctx, right.Rows, right.Names, atR)
 	for i, c := range usable {
 		if inLeft[i] != "" && inRight[i] != "" {
 			c.useless = inLeft[i]

@@ -206,7 +206,7 @@ func TestColumnsOfAPlaceDoNotPushOutThoseOfAPerson(t *testing.T) {
 			voters.Rows = append(voters.Rows, row)
 		}
 	}
-	chosen, err := Choose(voters, voters, nil, "")
+	chosen, err := Choose(t.Context(), voters, voters, nil, "")
 	if err != nil {
 		t.Fatal(err)
 	}

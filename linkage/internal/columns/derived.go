@@ -2,6 +2,7 @@ package columns
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 	"unicode"
@@ -25,7 +26,11 @@ const (
 // derivedColumns returns, for some columns of a table, why each is derived; "" if it is not. rows are a sample of the
 // table. A column is derived from columns that are not derived themselves, so one of two equal ones stays.
 // O(rows · columns² · words).
-func derivedColumns(rows [][][]byte, names []string, columns []int) []string {
+func derivedColumns(ctx context.Context, rows [][][]byte, names []string, columns []int) []string {
+	why := make([]string, len(columns))
+	if len(rows) < leastDerived {
+		return why
+	}
 	words := make([][][]string, len(columns)) // of each column, of each row
 	for k, column := range columns {
 		words[k] = make([][]string, len(rows))
@@ -33,7 +38,6 @@ func derivedColumns(rows [][][]byte, names []string, columns []int) []string {
 			words[k][i] = wordsOf(row[column])
 		}
 	}
-	why := make([]string, len(columns))
 	order := make([]int, len(columns))
 	for k := range order {
 		order[k] = k
@@ -44,6 +48,9 @@ func derivedColumns(rows [][][]byte, names []string, columns []int) []string {
 		return cmp.Or(cmp.Compare(meanWords(words[y]), meanWords(words[x])), cmp.Compare(y, x))
 	})
 	for _, k := range order {
+		if ctx.Err() != nil {
+			break // the caller sees it
+		}
 		var others []int
 		for o := range columns {
 			if o != k && why[o] == "" {

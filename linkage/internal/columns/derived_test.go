@@ -25,7 +25,7 @@ func TestDerivedColumns(t *testing.T) {
 		rows = append(rows, values)
 	}
 	columns := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
-	got := derivedColumns(rows, names, columns)
+	got := derivedColumns(t.Context(), rows, names, columns)
 	// The name in a tenth of the rows is not that of its parts: it says something of its own.
 	want := []string{"", "", "", "", "is a part of born", "is a part of last", "", "", "", "", "is a part of city"}
 	if !slices.Equal(got, want) {
@@ -36,10 +36,10 @@ func TestDerivedColumns(t *testing.T) {
 			row[2] = row[0]
 		}
 	}
-	if got = derivedColumns(rows, names, columns); got[2] != "is made of first, last" {
+	if got = derivedColumns(t.Context(), rows, names, columns); got[2] != "is made of first, last" {
 		t.Errorf("the name is derived: %q", got[2])
 	}
-	if got = derivedColumns(rows[:40], names, columns); slices.ContainsFunc(got, func(s string) bool { return s != "" }) {
+	if got = derivedColumns(t.Context(), rows[:40], names, columns); slices.ContainsFunc(got, func(s string) bool { return s != "" }) {
 		t.Errorf("forty rows do not show it: %q", got)
 	}
 }

@@ -25,7 +25,7 @@ func TestASourceThatHasThingsTwiceIsNamed(t *testing.T) {
 				sample.Rows = append(sample.Rows, [][]byte{row[0], fmt.Append(nil, string(row[1]), "x"), row[2], row[3]})
 			}
 		}
-		chosen, err := Choose(sample, sample, nil, "")
+		chosen, err := Choose(t.Context(), sample, sample, nil, "")
 		if err != nil {
 			t.Fatal(err)
 		}
