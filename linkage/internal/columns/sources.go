@@ -1,8 +1,10 @@
 package columns
 
 import (
+	"bytes"
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/alike-dev/alike/record"
@@ -28,6 +30,11 @@ const (
 	// A few records of one source may be alike without being one thing: 15 of 300 in a list of tracks.
 	leastDoubled = 20
 	doubledMore  = 4
+	// Values are forms if at least leastForms of the other columns are filled in at least ofForm of the records of one form, and in
+	// at most notOfForm times as many of another one; each of leastOfForm of all records. ofAllForms is the same for columns that
+	// all forms fill: of two records with a word that no other one has, mostInForm as often as by chance have one form.
+	leastForms, ofForm, notOfForm, leastOfForm = 0.25, 0.3, 0.02, 0.05
+	ofAllForms, mostInForm                     = 0.5, 0.75
 )
 
 // mayNameSource tells whether a column has few values, and nearly all records have one.
@@ -70,6 +77,9 @@ func findSourceColumn(s *sampledColumns, profiles []profile) (place int, doubled
 		doubled = leaveOutDoubled(agree, chance)
 		if onceOnly(agree[:min(likelyForSource, len(agree))], chance) {
 			return k, doubled
+		}
+		if len(doubled) == 0 && s.formsShare(k, chance) {
+			return k, nil
 		}
 	}
 	return -1, nil
@@ -120,6 +130,68 @@ func onceOnly(agree []string, chance map[string]float64) bool {
 		}
 	}
 	return false
+}
+
+// formsShare tells whether the values of column k are forms in which things are described, and two forms describe the same things. Shops
+// name the features of a product in columns of their own, so that the records of two shops have little in common, and those that have
+// most are of one shop. But a word that only two records have, such as the number of a model in a title, stands in two shops, if all
+// fill that column. chance is the share of random pairs that agree in each value.
+func (s *sampledColumns) formsShare(k int, chance map[string]float64) bool {
+	at := s.pairs[k][0]
+	forms := map[string][]uint32{}
+	for row := range s.left {
+		v := string(s.left[row][at])
+		forms[v] = append(forms[v], uint32(row))
+	}
+	own := 0
+	var filled []int // places of the columns that all forms fill
+	for f, pair := range s.pairs {
+		most, least := s.filledBy(forms, pair[0])
+		if most >= ofForm && least <= notOfForm*most {
+			own++
+		}
+		if f != k && least >= ofAllForms {
+			filled = append(filled, pair[0])
+		}
+	}
+	if float64(own) < leastForms*float64(len(s.pairs)-1) {
+		return false
+	}
+	all, two, same := 0.0, 0.0, 0.0
+	for _, share := range chance {
+		all += share
+	}
+	cutter := record.NewCutter()
+	for _, place := range filled {
+		for _, rows := range rowsByWord(cutter, s.left, place, record.Words) {
+			if len(rows) != 2 {
+				continue
+			}
+			if two++; bytes.Equal(s.left[rows[0]][at], s.left[rows[1]][at]) {
+				same++
+			}
+		}
+	}
+	return same <= mostInForm*all*two && all*two-same >= beyond*math.Sqrt(all*two+1)
+}
+
+// filledBy returns in which share of the records a column is filled, by the form that fills it most and by the one that does so least.
+// Forms of few records do not count.
+func (s *sampledColumns) filledBy(forms map[string][]uint32, place int) (most, least float64) {
+	least = 1
+	for _, rows := range forms {
+		if float64(len(rows)) < leastOfForm*float64(len(s.left)) {
+			continue
+		}
+		filled := 0.0
+		for _, row := range rows {
+			if len(s.left[row][place]) > 0 {
+				filled++
+			}
+		}
+		most, least = max(most, filled/float64(len(rows))), min(least, filled/float64(len(rows)))
+	}
+	return most, least
 }
 
 // Sources says from which source each record is.

@@ -39,3 +39,36 @@ func TestASourceThatHasThingsTwiceIsNamed(t *testing.T) {
 		}
 	}
 }
+
+// TestFormsOfTheSameThingsAreSources has a catalogue of two shops, which name the features of a thing in columns of their own. The
+// models of a series are alike in all but their number, so the records that have most in common are of one shop. If either shop sells
+// things of its own, nothing tells that these are shops, and not sorts of things.
+func TestFormsOfTheSameThingsAreSources(t *testing.T) {
+	for shared, want := range map[bool][]string{true: {"shop"}, false: nil} {
+		sample := &Sample{Names: []string{"shop", "title", "width", "depth", "weight", "breadth", "thickness", "mass"}}
+		for i := range 400 {
+			series := i / 4
+			features := [3]string{fmt.Sprint(100 + series), fmt.Sprint(series * 7 % 50), fmt.Sprint(3000 + series*13)}
+			for shop, name := range []string{"east", "west"} {
+				model := i
+				if !shared {
+					model = 2*i + shop
+				}
+				row := [8]string{name, fmt.Sprintf("%s set %d model m%d", name, series, model)}
+				copy(row[2+3*shop:], features[:])
+				of := make([][]byte, len(row))
+				for k, value := range row {
+					of[k] = []byte(value)
+				}
+				sample.Rows = append(sample.Rows, of)
+			}
+		}
+		chosen, err := Choose(sample, sample, nil, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(chosen.Sources, want) {
+			t.Errorf("shops with the same things %v: sources %v, want %v", shared, chosen.Sources, want)
+		}
+	}
+}
