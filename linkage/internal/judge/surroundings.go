@@ -77,6 +77,7 @@ func (e *Examiner) randomAgreement(ctx context.Context, s *model.Surroundings) e
 	}
 	columns := c.Width - 1
 	s.Random = model.Grades(c, nil)
+	s.Strangers = c
 	s.Filled, s.Alike = model.Agreeing(s.Random, columns)
 	for f := range columns {
 		s.Alike[f] = (s.Alike[f] + 0.5) / (s.Filled[f] + 1)

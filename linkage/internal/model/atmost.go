@@ -10,9 +10,9 @@ import (
 // Columns that say nothing of each other give a number of such pairs by chance, and columns that do give more. So that number bounds
 // how many of the pairs with as much in common are matches.
 
-// AtMost says how likely pairs are matches at most: of each class of a ladder, the share that is more than chance.
+// AtMost says how likely pairs are matches at most: of each class of scores, the share that is more than chance.
 type AtMost struct {
-	Adds  [][3]int  `json:"adds"`
+	Adds  [][]int   `json:"adds"` // of each column: what each level adds to the class
 	Share []float64 `json:"share"`
 }
 
@@ -26,12 +26,15 @@ const (
 	surelySeen = 2
 )
 
-// atMost returns the bound of the matches of a fit to candidates; nil: none is known.
-func (s *Surroundings) atMost(c *compare.Comparison, probability []float64) *AtMost {
+// atMost returns the bound of the matches of a fit to candidates, once says which records have one partner at most; nil: none is known.
+func (s *Surroundings) atMost(c *compare.Comparison, probability []float64, once Once) *AtMost {
 	n := c.Width - 1
-	// Of two tables a record has its best partner, and chance hardly links one that has a match; of one source random pairs say nothing
-	// about another one.
-	if s.Among == 0 || n < boundedColumns || c.Right > 0 || s.Within != nil {
+	switch {
+	case s.Among == 0 || n < boundedColumns:
+		return nil
+	case c.Right > 0:
+		return s.atMostAcross(c, probability, once)
+	case s.Within != nil: // of one source random pairs say nothing about another one
 		return nil
 	}
 	there, agree := agreement(c, probability)
@@ -68,7 +71,19 @@ func (s *Surroundings) atMost(c *compare.Comparison, probability []float64) *AtM
 			least, share = sum, beyond
 		}
 	}
-	return &AtMost{l.adds, share}
+	return &AtMost{l.byLevel(c), share}
+}
+
+// byLevel returns what each level of each column adds to the class.
+func (l *ladder) byLevel(c *compare.Comparison) [][]int {
+	adds := make([][]int, len(l.adds))
+	for f := range adds {
+		adds[f] = make([]int, compare.Levels)
+		for level := range adds[f] {
+			adds[f][level] = l.adds[f][outcome(gradeOf(c, f, compare.Level(level)))]
+		}
+	}
+	return adds
 }
 
 // lower replaces how often strangers agree in a stratum by the least that may be, given in how many matches of a fit values of each
@@ -90,13 +105,17 @@ func (s *Surroundings) lower(of *stratum, agree, same []float64, known bool) {
 
 // Of returns how likely each of some pairs is a match, at most and by a fit.
 func (m *AtMost) Of(c *compare.Comparison, probability []float64) []float64 {
-	n := c.Width - 1
-	l := ladder{adds: m.Adds}
 	bounded := make([]float64, len(probability))
-	var grades []uint8
 	for i, p := range probability {
-		grades = appendGrades(grades[:0], c, i)
-		bounded[i] = min(p, m.Share[l.of(grades[:n])])
+		bounded[i] = min(p, m.Share[classOf(m.Adds, c.Of(i))])
 	}
 	return bounded
+}
+
+// classOf returns the class of a pair by its levels.
+func classOf(adds [][]int, levels []compare.Level) (class int) {
+	for f, of := range adds {
+		class += of[levels[f]]
+	}
+	return class
 }

@@ -117,7 +117,7 @@ func Fit(ctx context.Context, c *compare.Comparison, o Options) *Fitted {
 		if larger != nil && !o.Once.Any() && !f.ByKinds {
 			f.followNarrower(ctx, c, &o, larger)
 		}
-		f.AtMost = o.Around.atMost(c, f.Probability)
+		f.AtMost = o.Around.atMost(c, f.Probability, o.Once)
 	}
 	return f
 }

@@ -224,15 +224,14 @@ func Grades(c *compare.Comparison, some []int) []uint8 {
 
 func appendGrades(dst []uint8, c *compare.Comparison, i int) []uint8 {
 	for f := range c.Width - 1 {
-		dst = append(dst, gradeOf(c, i, f))
+		dst = append(dst, gradeOf(c, f, c.Of(i)[f]))
 	}
 	return dst
 }
 
-// gradeOf returns how much the values of a column agree in candidate i. Numbers and dates agree if they are so near that their
+// gradeOf returns how much values of column f agree, by their level. Numbers and dates agree if they are so near that their
 // distance says so. If none does, those that are near neither agree nor differ, and neither do texts that only begin alike.
-func gradeOf(c *compare.Comparison, i, f int) uint8 {
-	l := c.Of(i)[f]
+func gradeOf(c *compare.Comparison, f int, l compare.Level) uint8 {
 	switch {
 	case l == compare.Missing:
 		return kinds.Missing

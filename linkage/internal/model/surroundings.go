@@ -26,6 +26,8 @@ type Surroundings struct {
 	// Held returns, of each pair of columns f and g at f·columns+g, the share of records in which all words of f are in g too.
 	Held   func() []float64
 	Random []uint8 // the grades of random pairs, of each in all columns
+	// Strangers are these random pairs.
+	Strangers *compare.Comparison
 	// Among is the number of pairs of records of which the candidates are the most similar ones; 0: that is not known.
 	Among float64
 	// Naming is the nats that name a record of the only table, the logarithm of their number.
