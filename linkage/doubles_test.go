@@ -57,3 +57,20 @@ func TestTwoRegistersInOneTableGiveEachRecordOnePartner(t *testing.T) {
 		t.Errorf("F1 %.3f of %d links by the rule %s, %d of them right", f1, n, r.Match, right)
 	}
 }
+
+// TestKindsDoNotBlurWhichRecordIsThePartner has few persons with one error in each copy. The kinds of pairs that agree in most hide which
+// record is the copy of which.
+func TestKindsDoNotBlurWhichRecordIsThePartner(t *testing.T) {
+	for _, n := range []int{500, 600} {
+		r := join(t, Config{Left: write(t, "register.csv", register(n, 1))})
+		right := 0
+		for l := range r.Links.All() {
+			if strings.TrimPrefix(string(l.A), "copy") == strings.TrimPrefix(string(l.B), "copy") {
+				right++
+			}
+		}
+		if r.Match != Mutual || r.Links.Len() != n/10 || right != n/10 {
+			t.Errorf("%d persons: by the rule %s %d links, of which %d are right, of %d", n, r.Match, r.Links.Len(), right, n/10)
+		}
+	}
+}

@@ -38,6 +38,9 @@ const (
 	// the same that a fit leaves out.
 	mostDisagreement       = 0.3
 	mostDisagreementWithin = 0.1
+	// muddier is by how much less clear the kinds may make which record is the partner of another, where a record has one at most: 0.07
+	// and less where they are right, 0.11 and more where values stand in other columns, or copies with one error each are no kind.
+	muddier = 0.1
 	// mostWithin is the largest ratio of pairs within sources to those across them at which the kind that agrees most still
 	// shows that sources have things once. Where it is larger, the sources describe things in styles of their own.
 	mostWithin = 0.5
@@ -91,6 +94,11 @@ func (f *Fitted) followMixture(ctx context.Context, c *compare.Comparison, o *Op
 		distilled.expect(confirmed, c, rivals(ctx, c, o.Once, o.Sources))
 		after, _ := Apply(ctx, distilled, c, o.Once, o.Sources)
 		if moreConfirmed(f.Probability, byDecoys(f.Model, c, around), after, confirmed) {
+			return
+		}
+	}
+	if o.Once.Any() {
+		if after, _ := Apply(ctx, distilled, c, o.Once, o.Sources); clearness(after) < clearness(f.Probability)-muddier {
 			return
 		}
 	}
