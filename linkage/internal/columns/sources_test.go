@@ -63,7 +63,7 @@ func TestFormsOfTheSameThingsAreSources(t *testing.T) {
 				sample.Rows = append(sample.Rows, of)
 			}
 		}
-		chosen, err := Choose(sample, sample, nil, "")
+		chosen, err := Choose(t.Context(), sample, sample, nil, "")
 		if err != nil {
 			t.Fatal(err)
 		}
