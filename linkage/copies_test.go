@@ -108,3 +108,27 @@ func TestFirmsOfOneGroupAreNotTakenForCopies(t *testing.T) {
 		t.Error("that these are the firms, and not their groups, is said to be known")
 	}
 }
+
+// TestManyEqualRecordsAreFoundBesidePairs has persons of ten equal records each, of whom each other one is as near, and persons of two.
+func TestManyEqualRecordsAreFoundBesidePairs(t *testing.T) {
+	rng := rand.New(rand.NewPCG(43, 7))
+	var rows strings.Builder
+	rows.WriteString("id,name,town,born\n")
+	n, links := 0, 0
+	for person := range 70 {
+		records := 10
+		if person >= 40 {
+			records = 2
+		}
+		links += records * (records - 1) / 2
+		row := fmt.Sprintf("%s %s,%s,%d", word(person), word(300+rng.IntN(500)), word(900+rng.IntN(500)), 1940+rng.IntN(65))
+		for range records {
+			fmt.Fprintf(&rows, "%d,%s\n", n, row)
+			n++
+		}
+	}
+	r := join(t, Config{Left: write(t, "table.csv", rows.String())})
+	if r.Links.Len() != links {
+		t.Errorf("%d links, want %d", r.Links.Len(), links)
+	}
+}
