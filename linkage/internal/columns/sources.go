@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/alike-dev/alike/linkage/internal/compare"
 	"github.com/alike-dev/alike/record"
 )
 
@@ -78,25 +79,30 @@ func findSourceColumn(s *sampledColumns, profiles []profile) (place int, doubled
 		if onceOnly(agree[:min(likelyForSource, len(agree))], chance) {
 			return k, doubled
 		}
-		if len(doubled) == 0 && s.formsShare(k, chance) {
+		if s.formsShare(k, columns, likely, allShares(chance)) {
 			return k, nil
 		}
 	}
 	return -1, nil
 }
 
+// allShares returns the share of random pairs that agree in any value.
+func allShares(chance map[string]float64) (all float64) {
+	for _, v := range slices.Sorted(maps.Keys(chance)) { // in one order, so that the sum is the same to the bit
+		all += chance[v]
+	}
+	return all
+}
+
 // leaveOutDoubled removes the sources that have things twice from chance, the share of random pairs that agree in each, as long
 // as there are more than two. It returns them.
 func leaveOutDoubled(agree []string, chance map[string]float64) (doubled []string) {
-	same, all, allSame := map[string]float64{}, 0.0, 0.0
+	same, all, allSame := map[string]float64{}, allShares(chance), 0.0
 	for _, v := range agree {
 		if chance[v] > 0 {
 			same[v]++
 			allSame++
 		}
-	}
-	for _, share := range chance {
-		all += share
 	}
 	names := slices.Collect(maps.Keys(chance))
 	slices.SortFunc(names, func(v, w string) int {
@@ -117,10 +123,7 @@ func leaveOutDoubled(agree []string, chance map[string]float64) (doubled []strin
 // onceOnly tells whether likely pairs, the likeliest first, agree in one of some values hardly ever, given the share of random
 // pairs that agree in each. Further down stand more and more pairs that only belong to one household.
 func onceOnly(agree []string, chance map[string]float64) bool {
-	all, same := 0.0, 0.0
-	for _, share := range chance {
-		all += share
-	}
+	all, same := allShares(chance), 0.0
 	for i, v := range agree {
 		if chance[v] > 0 {
 			same++
@@ -134,9 +137,10 @@ func onceOnly(agree []string, chance map[string]float64) bool {
 
 // formsShare tells whether the values of column k are forms in which things are described, and two forms describe the same things. Shops
 // name the features of a product in columns of their own, so that the records of two shops have little in common, and those that have
-// most are of one shop. But a word that only two records have, such as the number of a model in a title, stands in two shops, if all
-// fill that column. chance is the share of random pairs that agree in each value.
-func (s *sampledColumns) formsShare(k int, chance map[string]float64) bool {
+// most are of one shop. But these differ in what all shops fill, such as the number of a model in a title, and the words there that only
+// two records have stand in two shops. likely are the pairs that have most in common; chance is the share of random pairs that agree in
+// a value.
+func (s *sampledColumns) formsShare(k int, columns []wordColumn, likely []compare.Pair, chance float64) bool {
 	at := s.pairs[k][0]
 	forms := map[string][]uint32{}
 	for row := range s.left {
@@ -150,17 +154,19 @@ func (s *sampledColumns) formsShare(k int, chance map[string]float64) bool {
 		if most >= ofForm && least <= notOfForm*most {
 			own++
 		}
-		if f != k && least >= ofAllForms {
-			filled = append(filled, pair[0])
+		if f == k || least < ofAllForms {
+			continue
 		}
+		same := 0
+		if columns[f].agree(likely, func(int) { same++ }); 2*same > len(likely) {
+			return false // the likely pairs are one thing, which a source has twice
+		}
+		filled = append(filled, pair[0])
 	}
 	if float64(own) < leastForms*float64(len(s.pairs)-1) {
 		return false
 	}
-	all, two, same := 0.0, 0.0, 0.0
-	for _, share := range chance {
-		all += share
-	}
+	two, same := 0.0, 0.0
 	cutter := record.NewCutter()
 	for _, place := range filled {
 		for _, rows := range rowsByWord(cutter, s.left, place, record.Words) {
@@ -172,7 +178,8 @@ func (s *sampledColumns) formsShare(k int, chance map[string]float64) bool {
 			}
 		}
 	}
-	return same <= mostInForm*all*two && all*two-same >= beyond*math.Sqrt(all*two+1)
+	expected := chance * two
+	return same <= mostInForm*expected && expected-same >= beyond*math.Sqrt(expected+1)
 }
 
 // filledBy returns in which share of the records a column is filled, by the form that fills it most and by the one that does so least.

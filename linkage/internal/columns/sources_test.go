@@ -42,16 +42,23 @@ func TestASourceThatHasThingsTwiceIsNamed(t *testing.T) {
 
 // TestFormsOfTheSameThingsAreSources has a catalogue of two shops, which name the features of a thing in columns of their own. The
 // models of a series are alike in all but their number, so the records that have most in common are of one shop. If either shop sells
-// things of its own, nothing tells that these are shops, and not sorts of things.
+// things of its own, nothing tells that these are shops, and not sorts of things; and a shop may list things twice.
 func TestFormsOfTheSameThingsAreSources(t *testing.T) {
-	for shared, want := range map[bool][]string{true: {"shop"}, false: nil} {
+	for _, test := range []struct {
+		shared, twice bool
+		want          []string
+	}{
+		{shared: true, want: []string{"shop"}},
+		{shared: false},
+		{shared: true, twice: true},
+	} {
 		sample := &Sample{Names: []string{"shop", "title", "width", "depth", "weight", "breadth", "thickness", "mass"}}
 		for i := range 400 {
 			series := i / 4
 			features := [3]string{fmt.Sprint(100 + series), fmt.Sprint(series * 7 % 50), fmt.Sprint(3000 + series*13)}
 			for shop, name := range []string{"east", "west"} {
 				model := i
-				if !shared {
+				if !test.shared {
 					model = 2*i + shop
 				}
 				row := [8]string{name, fmt.Sprintf("%s set %d model m%d", name, series, model)}
@@ -60,15 +67,17 @@ func TestFormsOfTheSameThingsAreSources(t *testing.T) {
 				for k, value := range row {
 					of[k] = []byte(value)
 				}
-				sample.Rows = append(sample.Rows, of)
+				if sample.Rows = append(sample.Rows, of); test.twice && i%2 == 0 {
+					sample.Rows = append(sample.Rows, of)
+				}
 			}
 		}
 		chosen, err := Choose(t.Context(), sample, sample, nil, "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(chosen.Sources, want) {
-			t.Errorf("shops with the same things %v: sources %v, want %v", shared, chosen.Sources, want)
+		if !slices.Equal(chosen.Sources, test.want) {
+			t.Errorf("shops with the same things %v, some twice %v: sources %v, want %v", test.shared, test.twice, chosen.Sources, test.want)
 		}
 	}
 }
