@@ -39,7 +39,7 @@ type Options struct {
 	Progress meter.Progress
 	Meter    *meter.Meter // nil: nothing is measured
 
-	made []made // sets of documents, made once for all units; nil: not made
+	made [][]uint64 // sets of documents, made once for all units; nil: not made
 }
 
 // fromRecords tells whether records must be read again because the table lacks the sets.
@@ -63,6 +63,11 @@ type Query struct {
 	Kind  string             // of the notes on progress; "": none
 }
 
+// wants tells whether a pair with so many votes is verified.
+func (q *Query) wants(p graph.Pair, votes uint64) bool {
+	return votes >= q.Votes && (q.Known == nil || !q.Known.Has(p.A) || !q.Known.Has(p.B))
+}
+
 // Pairs computes the similarities of pairs of representatives. It returns the edges among them, and
 // how many pairs have enough votes. The caller releases the edges.
 //
@@ -72,10 +77,48 @@ func Pairs(ctx context.Context, v Options, what Query) (edges *extsort.Sorted, c
 	if v.Log == nil {
 		what.Kind = ""
 	}
-	space, o := v.Graph.Space, v.Graph.Sorting("edges", 8)
-	c := &cutter{v: &v, votes: what.Votes, known: what.Known, noted: what.Kind != "", docs: v.Records.Table.Cursor(), seen: map[uint32]bool{}}
-	var before resume.Stored
+	if !v.fromRecords() {
+		return v.pairs(ctx, what, what.Pairs)
+	}
+	all, err := v.outline(ctx, &what)
+	if err != nil {
+		return nil, 0, err
+	}
+	left := what.Pairs
+	if all != nil {
+		if left, compared, err = v.possible(ctx, &what, all); err != nil {
+			return nil, 0, err
+		}
+		defer func() { err = errors.Join(err, v.Graph.Space.Release(left)) }()
+		v.Progress.Advance(compared-left.Len(), 0)
+		v.made, all.bits = all.sets, nil
+		if what.Kind != "" { // another process may have room for them where this one has none
+			what.Kind += "-outlined"
+		}
+	}
+	ordered, err := v.byComponent(ctx, left)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() { err = errors.Join(err, v.Graph.Space.Release(ordered)) }()
+	if v.made == nil {
+		if err = v.Records.Prepare(ctx, left); err != nil {
+			return nil, 0, err
+		}
+	}
+	edges, n, err := v.pairs(ctx, what, ordered)
+	if all == nil {
+		compared = n
+	}
+	return edges, compared, err
+}
+
+// pairs verifies pairs in this order.
+func (v *Options) pairs(ctx context.Context, what Query, ordered *extsort.Sorted) (edges *extsort.Sorted, compared int64, err error) {
+	c := &cutter{v: v, what: &what, docs: v.Records.Table.Cursor(), seen: map[uint32]bool{}}
+	o := v.Graph.Sorting("edges", 8)
 	if what.Kind != "" {
+		var before resume.Stored
 		found, err := v.Log.Last(what.Kind, &before)
 		if err != nil {
 			return nil, 0, err
@@ -88,23 +131,10 @@ func Pairs(ctx context.Context, v Options, what Query) (edges *extsort.Sorted, c
 	if err != nil {
 		return nil, 0, err
 	}
-	ordered := what.Pairs
-	if v.fromRecords() {
-		if ordered, err = v.byComponent(ctx, what.Pairs); err == nil {
-			defer func() { err = errors.Join(err, space.Release(ordered)) }()
-			if v.manyPairs(what.Pairs) {
-				err = v.makeSets(ctx, what.Pairs)
-			} else {
-				err = v.Records.Prepare(ctx, what.Pairs)
-			}
-		}
-	}
-	if err == nil {
-		c.in = ordered.Reader()
-		err = v.rounds(ctx, what, c, sorter)
-		err = errors.Join(err, c.in.Close())
-	}
-	edges, err = space.Ended(ctx, sorter, err)
+	c.in = ordered.Reader()
+	err = v.rounds(ctx, what, c, sorter)
+	err = errors.Join(err, c.in.Close())
+	edges, err = v.Graph.Space.Ended(ctx, sorter, err)
 	return edges, c.done, err
 }
 
@@ -170,13 +200,11 @@ func (v *Options) byComponent(ctx context.Context, pairs *extsort.Sorted) (*exts
 type cutter struct {
 	v     *Options
 	in    *extsort.Reader
-	votes uint64
-	known bitset.Set[uint32]
+	what  *Query
 	docs  *doctable.Cursor
 	skip  int64 // pairs to skip
 	done  int64 // pairs processed
 	ended bool
-	noted bool // whether notes on progress are written
 
 	unit unit
 	seen map[uint32]bool
@@ -188,7 +216,7 @@ type cutter struct {
 // one their edges would be made again.
 func (c *cutter) cut(ctx context.Context, units chan<- unit) error {
 	log := c.v.Log
-	for added := false; !added || !c.noted || !log.Due(); {
+	for added := false; !added || c.what.Kind == "" || !log.Due(); {
 		e, ok := c.in.Next()
 		if !ok {
 			c.ended = true
@@ -198,7 +226,7 @@ func (c *cutter) cut(ctx context.Context, units chan<- unit) error {
 		if c.v.fromRecords() {
 			p, votes = graph.Pair{A: uint32(e.Value), B: uint32(e.Key)}, e.Value>>32
 		}
-		if votes < c.votes || c.known != nil && c.known.Has(p.A) && c.known.Has(p.B) {
+		if !c.what.wants(p, votes) {
 			continue
 		}
 		c.done++
@@ -338,9 +366,6 @@ func (w *worker) match(p graph.Pair) (m measure.Match, ok bool) {
 	a, b := w.sets(p)
 	threshold := w.v.Edges.Threshold.Undirected()
 	sizeA, sizeB, inter := len(a), len(b), 0
-	if w.v.made != nil && !threshold.Reached(uint64(mostCommon(w.v.made[p.A], w.v.made[p.B])), uint64(sizeA), uint64(sizeB)) {
-		return m, false
-	}
 	if w.fetch != nil && !w.sorted {
 		sizeA, sizeB, inter = w.unsorted.Compare(a, b)
 		ok = threshold.Reached(uint64(inter), uint64(sizeA), uint64(sizeB))
@@ -357,7 +382,7 @@ func (w *worker) sets(p graph.Pair) (a, b []uint64) {
 		return w.loaded(p.A), w.loaded(p.B)
 	}
 	if w.v.made != nil {
-		return w.v.made[p.A].set, w.v.made[p.B].set
+		return w.v.made[p.A], w.v.made[p.B]
 	}
 	return w.a.Set(p.A), w.b.Set(p.B)
 }

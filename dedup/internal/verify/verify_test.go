@@ -110,7 +110,7 @@ func TestTheCutterHandsOutEveryPairOnceInUnitsOfLimitedSize(t *testing.T) {
 			}
 		}
 		skip := rapid.IntRange(0, len(want)).Draw(t, "skip")
-		c := &cutter{v: &v, in: sorted.Reader(), votes: need, skip: int64(skip), docs: v.Records.Table.Cursor(), seen: map[uint32]bool{}}
+		c := &cutter{v: &v, what: &Query{Votes: need}, in: sorted.Reader(), skip: int64(skip), docs: v.Records.Table.Cursor(), seen: map[uint32]bool{}}
 		units := make(chan unit, len(want)+1)
 		if err := errors.Join(c.cut(context.Background(), units), c.in.Close()); err != nil {
 			t.Fatal(err)
@@ -144,7 +144,7 @@ func TestNothingIsNotedBeforeThereIsSomethingNew(t *testing.T) {
 		v, _, pairs := anyPairs(t, false)
 		v.Log = log
 		skip := rapid.IntRange(0, len(pairs)).Draw(t, "skip")
-		c := &cutter{v: &v, in: roomtest.Sorted(t, pairs).Reader(), skip: int64(skip), noted: true, docs: v.Records.Table.Cursor()}
+		c := &cutter{v: &v, what: &Query{Kind: "so-far"}, in: roomtest.Sorted(t, pairs).Reader(), skip: int64(skip), docs: v.Records.Table.Cursor()}
 		units := make(chan unit, 1)
 		if err := errors.Join(c.cut(context.Background(), units), c.in.Close()); err != nil {
 			t.Fatal(err)
