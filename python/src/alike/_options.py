@@ -169,7 +169,7 @@ class PairsOptions(CorpusOptions, RecordOptions, total=False):
 
     shared: bool
     model: Path
-    match: Literal["mutual", "one-to-one", "best", "all"]
+    match: Literal["auto", "mutual", "one-to-one", "best", "all"]
     precision: float
     probability: bool
     top: int
@@ -442,7 +442,7 @@ DEFAULTS: Mapping[str, Any] = {
 OF_JOINS: Mapping[str, Any] = {"threshold": "auto", "measure": "cosine", "candidates": None}
 OTHER_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "DedupOptions": {"idf": None},
-    "PairsOptions": {"match": "all", "idf": None},
+    "PairsOptions": {"idf": None},
     "DecontaminateOptions": {"threshold": 0.75},
     "PassagesOptions": {"threshold": None, "ngram": 1},
     "EntitiesOptions": {**OF_JOINS, "id_field": None},
