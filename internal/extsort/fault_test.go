@@ -14,7 +14,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/alike-dev/alike/vfs"
 	"github.com/alike-dev/alike/vfs/vfstest"
 )
 
@@ -113,7 +112,7 @@ func TestAFullDiskIsToldAsOneWithTheRun(t *testing.T) {
 		return nil
 	})
 	_, err := workout(dir)
-	if !vfs.IsNoSpace(err) || strings.Count(err.Error(), "x-000003.run") != 1 || !strings.HasPrefix(err.Error(), "work folder: ") {
+	if !errors.Is(err, syscall.ENOSPC) || strings.Count(err.Error(), "x-000003.run") != 1 || !strings.HasPrefix(err.Error(), "work folder: ") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -38,8 +38,7 @@ type Chosen struct {
 // Choose chooses the columns to compare, from samples of two tables or, if both are the same, of one. sources are columns
 // that name the source of a record; of one table such a column is found if there are none. table is a column of the only
 // table that names the table which a record was in before, "" if there is none: it is not compared, and may be found to name
-// sources. The error is that of Sample.Akin, or of
-// the context. O(values, and see derivedColumns and information).
+// sources. The error is that of Sample.Akin, or of the context. O(values, and see derivedColumns and information).
 func Choose(ctx context.Context, left, right *Sample, sources []string, table string) (Chosen, error) {
 	one := left == right
 	l := profiles(left)
