@@ -2,10 +2,8 @@ package model
 
 import (
 	"math"
-	"slices"
 
 	"github.com/alike-dev/alike/linkage/internal/compare"
-	"github.com/alike-dev/alike/linkage/internal/kinds"
 )
 
 // Used motorcycles of two sites, of which hardly one is on both, have as many kilometres and one colour by chance. Of two tables a
@@ -15,57 +13,29 @@ import (
 // mostAdded is the largest evidence that a level has, in steps.
 const mostAdded = 20
 
-// atMostAcross is atMost for two tables. O(pairs · columns + columns² · levels · classes).
+// atMostAcross is atMost for two tables. O(pairs · columns² + columns² · levels · classes).
 func (s *Surroundings) atMostAcross(c *compare.Comparison, probability []float64, once Once) *AtMost {
-	n := c.Width - 1
 	matches, seen := levelsOf(c, matchesOf(probability)), levelsOf(s.Strangers, s.parted(-1)[0])
-	adds, classes := make([][]int, n), 1
-	for f := range adds {
-		adds[f] = make([]int, compare.Levels)
+	scores := make([][]int, len(matches))
+	for f := range scores {
+		scores[f] = make([]int, compare.Levels)
 		m, u := SumOf(matches[f])+1, SumOf(seen[f])+1
-		for l := range adds[f] {
-			adds[f][l] = min(mostAdded, max(-mostAdded, steps((matches[f][l]+1/u)/m, (seen[f][l]+1/m)/u)))
-		}
-		least := slices.Min(adds[f])
-		for l := range adds[f] {
-			adds[f][l] -= least
-		}
-		classes += slices.Max(adds[f])
-	}
-	found, links := make([]float64, classes), make([]float64, classes)
-	for i, p := range probability {
-		class := classOf(adds, c.Of(i))
-		if found[class]++; p > 0.5 {
-			links[class]++
+		for l := range scores[f] {
+			scores[f][l] = min(mostAdded, max(-mostAdded, steps((matches[f][l]+1/u)/m, (seen[f][l]+1/m)/u)))
 		}
 	}
+	l := newLadder(scores)
+	found, links := counted(c, probability, l.adds, l.classes)
 	free := s.free(c, links, once)
 	if once.Any() {
 		found = links
 	}
-	var share []float64
-	fewest := math.Inf(1)
-	for by := -1; by < n; by++ { // the column that explains most
-		parts := s.parted(by)
-		if parts == nil {
-			continue
+	return &AtMost{l.adds, l.mostExplained(s.Among, found, links, free, func(by int) (portions []portion) {
+		for _, part := range s.parted(by) {
+			portions = append(portions, s.leastLevels(part, matches))
 		}
-		expected := make([]float64, classes)
-		for _, part := range parts {
-			for class, n := range s.byChanceAcross(adds, classes, matches, part) {
-				expected[class] += n * free[class]
-			}
-		}
-		beyond := moreThan(found, expected)
-		right := 0.0
-		for class, n := range links {
-			right += n * beyond[class]
-		}
-		if right < fewest {
-			fewest, share = right, beyond
-		}
-	}
-	return &AtMost{adds, share}
+		return portions
+	})}
 }
 
 // levelsOf counts the levels of each column in some pairs.
@@ -82,47 +52,16 @@ func levelsOf(c *compare.Comparison, some []int) [][]float64 {
 	return count
 }
 
-// parted returns the random pairs, as strata does.
-func (s *Surroundings) parted(by int) [][]int {
-	n := s.Strangers.Width - 1
-	parts := make([][]int, 2)
-	for i := range s.Strangers.Pairs {
-		part := 0
-		if by >= 0 && s.Random[i*n+by] >= kinds.Near {
-			part = 1
-		}
-		parts[part] = append(parts[part], i)
-	}
-	switch least := leastStratum * float64(len(s.Strangers.Pairs)); {
-	case by < 0:
-		return parts[:1]
-	case float64(min(len(parts[0]), len(parts[1]))) < least:
-		return nil
-	}
-	return parts
-}
-
-// byChanceAcross returns how many pairs of two tables are in each class at least, if columns say nothing of each other in a part of the
-// random pairs, given the levels of the matches of a fit.
-func (s *Surroundings) byChanceAcross(adds [][]int, classes int, matches [][]float64, part []int) []float64 {
+// leastLevels returns a part of the random pairs, with how often they have each level at least, given the levels of the matches of a fit.
+func (s *Surroundings) leastLevels(part []int, matches [][]float64) portion {
 	all := float64(len(s.Strangers.Pairs))
-	expected := make([]float64, classes)
-	expected[0] = s.Among * float64(len(part)) / all
-	for f, count := range levelsOf(s.Strangers, part) {
-		next := make([]float64, classes)
+	outcomes := levelsOf(s.Strangers, part)
+	for f, count := range outcomes {
 		for l, n := range count {
-			n -= surelySeen*math.Sqrt(n) + unfound*matches[f][l]*all/s.Among
-			if n <= 0 {
-				continue
-			}
-			add := adds[f][l]
-			for class, pairs := range expected[:classes-add] {
-				next[class+add] += pairs * n / float64(len(part))
-			}
+			count[l] = max(0, n-surelySeen*math.Sqrt(n)-unfound*matches[f][l]*all/s.Among) / float64(len(part))
 		}
-		expected = next
 	}
-	return expected
+	return portion{float64(len(part)) / all, outcomes}
 }
 
 // free returns, of each class, the share of the pairs of records that have no partner in it or in a higher one, as far as they have one

@@ -39,7 +39,7 @@ func TestChanceBoundsLinksOfTwoTables(t *testing.T) {
 			c.Levels = append(c.Levels, compare.Equal, compare.Equal, compare.Equal, compare.Equal)
 			probability = append(probability, 0.99)
 		}
-		s := &Surroundings{Among: records * records, Strangers: strangers, Random: Grades(strangers, nil)}
+		s := &Surroundings{Among: records * records, Strangers: strangers, Random: Grades(strangers, nil), Alike: []float64{0.1, 0.1, 0.1}}
 		sum := SumOf(s.atMostAcross(c, probability, test.once).Of(c, probability)) / float64(test.links)
 		if sum < test.least || sum > test.most {
 			t.Errorf("%d links, once %v: at most %.2f are right, want %v to %v", test.links, test.once, sum, test.least, test.most)

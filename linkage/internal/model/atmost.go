@@ -44,34 +44,53 @@ func (s *Surroundings) atMost(c *compare.Comparison, probability []float64, once
 		matching[f] = (agree[f] + independentStart) / (there[f] + 1)
 	}
 	l := s.ladderOf(matching)
-	found, links := make([]float64, l.classes), make([]float64, l.classes)
-	grades := Grades(c, nil)
+	adds := l.byLevel(c)
+	found, links := counted(c, probability, adds, l.classes)
+	return &AtMost{adds, l.mostExplained(s.Among, found, links, nil, func(by int) []portion {
+		strata := s.strata(by)
+		for i := range strata {
+			s.lower(&strata[i], agree, same, by < 0)
+		}
+		return portionsOf(strata)
+	})}
+}
+
+// counted returns how many candidates, and how many that are more likely matches than not, are in each class.
+func counted(c *compare.Comparison, probability []float64, adds [][]int, classes int) (found, links []float64) {
+	found, links = make([]float64, classes), make([]float64, classes)
 	for i, p := range probability {
-		class := l.of(grades[i*n : (i+1)*n])
+		class := classOf(adds, c.Of(i))
 		if found[class]++; p > 0.5 {
 			links[class]++
 		}
 	}
-	var share []float64
-	least := math.Inf(1)
-	for by := -1; by < n; by++ { // that which explains most
-		strata := s.strata(by)
-		if strata == nil {
+	return found, links
+}
+
+// mostExplained returns, of each class, the share of those found that is more than chance, by the column that explains most of the links.
+// Chance makes so many pairs, of which a share is free, nil for all; portions are those where a column, −1 for none, explains what others
+// say of each other, nil if it cannot.
+func (l *ladder) mostExplained(pairs float64, found, links, free []float64, portions func(by int) []portion) (share []float64) {
+	fewest := math.Inf(1)
+	for by := -1; by < len(l.adds); by++ {
+		parts := portions(by)
+		if parts == nil {
 			continue
 		}
-		for i := range strata {
-			s.lower(&strata[i], agree, same, by < 0)
+		expected := l.byChance(parts, pairs)
+		for class, of := range free {
+			expected[class] *= of
 		}
-		beyond := moreThan(found, l.byChance(strata, s.Among))
-		sum := 0.0
+		beyond := moreThan(found, expected)
+		right := 0.0
 		for class, n := range links {
-			sum += n * beyond[class]
+			right += n * beyond[class]
 		}
-		if sum < least {
-			least, share = sum, beyond
+		if right < fewest {
+			fewest, share = right, beyond
 		}
 	}
-	return &AtMost{l.byLevel(c), share}
+	return share
 }
 
 // byLevel returns what each level of each column adds to the class.

@@ -439,14 +439,17 @@ func (m *Model) learn(c *compare.Comparison, probability []float64) {
 
 // firstGuess returns the probability of each candidate before there is a model. Only pairs that are each
 // other's most similar candidate by rank are guessed to be matches, with a probability that grows with their
-// similarity; a record that may have several partners is in as many such pairs as are equally similar. If a record has one partner at most, its second best candidate shows how similar records
+// similarity; a record that may have several partners is in as many such pairs as are equally similar. If a
+// record has one partner at most, its second best candidate shows how similar records
 // are by chance: the guess is lower where, from this similarity on, there are as many second best
 // candidates as best ones.
 func firstGuess(c *compare.Comparison, g Graph, rank []float64, once Once) []float64 {
 	guess := make([]float64, len(c.Pairs))
-	both := g.closest(rank)
+	var both []int
 	if once.Any() {
 		both = g.Mutual(rank, c.Wholes)
+	} else {
+		both = g.closest(rank)
 	}
 	if len(both) == 0 {
 		return guess

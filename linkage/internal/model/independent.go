@@ -55,7 +55,7 @@ func (s *Surroundings) beyondChance(c *compare.Comparison, strata []stratum) []f
 			classes[i] = l.of(grades[i*n : (i+1)*n])
 			found[classes[i]]++
 		}
-		matches := moreThan(found, l.byChance(strata, s.Among))
+		matches := moreThan(found, l.byChance(portionsOf(strata), s.Among))
 		there, agree := make([]float64, n), make([]float64, n)
 		for i, class := range classes {
 			likely[i] = matches[class]
@@ -75,23 +75,33 @@ func (s *Surroundings) beyondChance(c *compare.Comparison, strata []stratum) []f
 	return likely
 }
 
-// A ladder has the classes of scores, and what each column adds to them: where values agree, differ, and are missing.
+// A ladder has the classes of scores, and what each outcome of a column adds to them.
 type ladder struct {
-	adds    [][3]int
+	adds    [][]int
 	classes int
 }
 
-// ladderOf returns the classes of scores, by how often matches agree in each column.
-func (s *Surroundings) ladderOf(agreement []float64) (l ladder) {
-	l.adds, l.classes = make([][3]int, len(agreement)), 1
-	for f, m := range agreement {
-		u := s.Alike[f]
-		agrees, differs := steps(m, u), steps(1-m, 1-u)
-		least := min(0, agrees, differs)
-		l.adds[f] = [3]int{agrees - least, differs - least, -least}
-		l.classes += slices.Max(l.adds[f][:])
+// newLadder returns the classes of the sums of what outcomes score, of each column. It takes the scores over.
+func newLadder(scores [][]int) ladder {
+	l := ladder{scores, 1}
+	for _, of := range scores {
+		least := slices.Min(of)
+		for o := range of {
+			of[o] -= least
+		}
+		l.classes += slices.Max(of)
 	}
 	return l
+}
+
+// ladderOf returns the classes of scores, by how often matches agree in each column.
+func (s *Surroundings) ladderOf(agreement []float64) ladder {
+	scores := make([][]int, len(agreement))
+	for f, m := range agreement {
+		u := s.Alike[f]
+		scores[f] = []int{agrees: steps(m, u), differs: steps(1-m, 1-u), missing: 0}
+	}
+	return newLadder(scores)
 }
 
 // steps returns the logarithm of a ratio in whole steps.
@@ -107,25 +117,53 @@ func (l *ladder) of(grades []uint8) (class int) {
 	return class
 }
 
+// The outcomes of a column, by grades.
+const (
+	agrees = iota
+	differs
+	missing
+)
+
 func outcome(grade uint8) int {
 	switch {
 	case grade == kinds.Missing:
-		return 2
+		return missing
 	case grade >= kinds.Near:
-		return 0
+		return agrees
 	}
-	return 1
+	return differs
 }
 
-// byChance returns how many of so many pairs are in each class by chance.
-func (l *ladder) byChance(strata []stratum, pairs float64) []float64 {
-	all := make([]float64, l.classes)
+// A portion is a part of the random pairs: its share of them and, of each column, how often its pairs have each outcome.
+type portion struct {
+	share    float64
+	outcomes [][]float64
+}
+
+func portionsOf(strata []stratum) (portions []portion) {
 	for _, of := range strata {
+		outcomes := make([][]float64, len(of.alike))
+		for f, alike := range of.alike {
+			filled := of.filled[f]
+			outcomes[f] = []float64{agrees: filled * alike, differs: filled * (1 - alike), missing: 1 - filled}
+		}
+		portions = append(portions, portion{of.share, outcomes})
+	}
+	return portions
+}
+
+// byChance returns how many of so many pairs are in each class by chance, if no column says what another one does in any portion.
+func (l *ladder) byChance(portions []portion, pairs float64) []float64 {
+	all := make([]float64, l.classes)
+	for _, of := range portions {
 		expected := make([]float64, l.classes)
 		expected[0] = pairs * of.share
 		for f, adds := range l.adds {
 			next := make([]float64, l.classes)
-			for o, share := range [3]float64{of.filled[f] * of.alike[f], of.filled[f] * (1 - of.alike[f]), 1 - of.filled[f]} {
+			for o, share := range of.outcomes[f] {
+				if share == 0 {
+					continue
+				}
 				for class, n := range expected[:l.classes-adds[o]] {
 					next[class+adds[o]] += n * share
 				}

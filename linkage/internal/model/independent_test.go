@@ -25,7 +25,7 @@ func TestChanceOfScoresIsThatOfAllPatterns(t *testing.T) {
 		want[class] += n
 	}
 	sum := 0.0
-	for class, n := range l.byChance(strata, pairs) {
+	for class, n := range l.byChance(portionsOf(strata), pairs) {
 		if sum += n; math.Abs(n-want[class]) > 1e-6 {
 			t.Errorf("class %d: %v pairs by chance, want %v", class, n, want[class])
 		}

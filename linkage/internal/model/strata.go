@@ -72,26 +72,41 @@ func (s *Surroundings) explained() []stratum {
 	return nil
 }
 
-// strata returns the random pairs as one stratum or, by a column, as those that agree in it and the others; nil: either are too few.
-func (s *Surroundings) strata(by int) []stratum {
+// parted returns the places of the random pairs as one part or, by a column, of those that agree in it and of the others; nil: either are too
+// few.
+func (s *Surroundings) parted(by int) [][]int {
 	columns := len(s.Alike)
+	pairs := len(s.Random) / columns
+	parts := make([][]int, 2)
+	for i := range pairs {
+		part := 0
+		if by >= 0 && s.Random[i*columns+by] < kinds.Near {
+			part = 1
+		}
+		parts[part] = append(parts[part], i)
+	}
+	if by < 0 {
+		return parts[:1]
+	}
+	if float64(min(len(parts[0]), len(parts[1])))/float64(max(1, pairs)) < leastStratum {
+		return nil
+	}
+	return parts
+}
+
+// strata returns the random pairs as parted does.
+func (s *Surroundings) strata(by int) (strata []stratum) {
 	if by < 0 {
 		return []stratum{{1, s.Filled, s.Alike, s.Random}}
 	}
-	var parts [2][]uint8
-	for from := 0; from < len(s.Random); from += columns {
-		part := 0
-		if s.Random[from+by] < kinds.Near {
-			part = 1
+	columns := len(s.Alike)
+	for _, part := range s.parted(by) {
+		grades := make([]uint8, 0, len(part)*columns)
+		for _, i := range part {
+			grades = append(grades, s.Random[i*columns:][:columns]...)
 		}
-		parts[part] = append(parts[part], s.Random[from:from+columns]...)
-	}
-	var strata []stratum
-	for _, grades := range parts {
 		of := s.stratumOf(grades)
-		if of.share = float64(len(grades)) / float64(max(1, len(s.Random))); of.share < leastStratum {
-			return nil
-		}
+		of.share = float64(len(grades)) / float64(max(1, len(s.Random)))
 		strata = append(strata, of)
 	}
 	return strata
