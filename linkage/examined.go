@@ -57,8 +57,7 @@ func examineAs(ctx context.Context, c *Config, f *find.Finder, r *Result) (*judg
 	case !supported:
 		once = c.once()
 	}
-	assumed, before, held := e, *r, f.Memory.Held
-	before.Columns, before.Notes = slices.Clone(r.Columns), slices.Clone(r.Notes)
+	assumed, before := e, stateOf(c, f, r)
 	f.Memory.Held, r.Notes = taken, r.Notes[:notes]
 	byData := c.Match == ByData
 	if byData {
@@ -71,7 +70,7 @@ func examineAs(ctx context.Context, c *Config, f *find.Finder, r *Result) (*judg
 	}
 	e, later, err := examine(ctx, c, f, r, judge.Options{Later: true, Once: once})
 	if err == nil && byData && (e.Dispute > assumed.Dispute || byChance(e)) { // what is surer is kept
-		*r, f.Memory.Held, c.Match = before, held, ByData
+		before.restore(c, f, r)
 		r.takeRule(c, Mutual)
 		return assumed, fixed, nil
 	}
@@ -91,18 +90,33 @@ func examineOne(ctx context.Context, c *Config, f *find.Finder, r *Result, told 
 	if err != nil || told || !byData || e.Sources != nil || !judge.InPairs(ctx, e) {
 		return e, fixed, errors.Join(err, ctx.Err())
 	}
-	free, before, held := e, *r, f.Memory.Held
-	before.Columns, before.Notes = slices.Clone(r.Columns), slices.Clone(r.Notes)
+	free, before := e, stateOf(c, f, r)
 	f.Memory.Held, r.Notes, c.Match = taken, r.Notes[:notes], ByData
 	r.takeRule(c, Mutual)
 	r.Notes = append(r.Notes, "as far as the table shows, a record has one partner at most: hence mutual; to match by all finds more of them")
 	e, later, err := examine(ctx, c, f, r, judge.Options{Later: true, Once: c.once()})
 	if err == nil && e.Dispute > free.Dispute { // what is surer is kept
-		*r, f.Memory.Held, c.Match = before, held, ByData
-		r.takeRule(c, All)
+		before.restore(c, f, r)
 		return free, fixed, nil
 	}
 	return e, later, err
+}
+
+// A state is what examining changes besides its examiner, so that another rule can be tried and given up.
+type state struct {
+	match  Match
+	result Result
+	held   int64 // bytes
+}
+
+func stateOf(c *Config, f *find.Finder, r *Result) state {
+	s := state{c.Match, *r, f.Memory.Held}
+	s.result.Columns, s.result.Notes = slices.Clone(r.Columns), slices.Clone(r.Notes)
+	return s
+}
+
+func (s *state) restore(c *Config, f *find.Finder, r *Result) {
+	c.Match, *r, f.Memory.Held = s.match, s.result, s.held
 }
 
 // leastBeyond is the least share of the matches that chance leaves, where records have several partners: 0.89 and more there, and 0.16
