@@ -58,20 +58,21 @@ func New(c Collection, o Options) *mcp.Server {
 		Instructions: "Ask check before you write a note or a document: it tells whether something alike is there already, and why. " +
 			"Similarity counts shared runs of words; a paraphrase is new.",
 	})
-	s.AddReceivingMiddleware(plainArguments)
+	in := inputs{}
+	s.AddReceivingMiddleware(in.plainArguments)
 	t := &tools{c: c, o: o}
 	reads := &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true}
-	mcp.AddTool(s, &mcp.Tool{Name: "check", Annotations: reads,
+	addTool(s, in, &mcp.Tool{Name: "check", Annotations: reads,
 		Description: "Is this text new? Tells the nearest documents, how much each shares with it in either direction, and why."}, t.check)
-	mcp.AddTool(s, &mcp.Tool{Name: "search", Annotations: reads,
+	addTool(s, in, &mcp.Tool{Name: "search", Annotations: reads,
 		Description: "Documents that share most with a text, with the shared passages."}, t.search)
-	mcp.AddTool(s, &mcp.Tool{Name: "compare", Annotations: reads,
+	addTool(s, in, &mcp.Tool{Name: "compare", Annotations: reads,
 		Description: "Similarity and shared passages of two texts."}, t.compare)
-	mcp.AddTool(s, &mcp.Tool{Name: "clusters", Annotations: reads,
+	addTool(s, in, &mcp.Tool{Name: "clusters", Annotations: reads,
 		Description: "Groups of documents that are alike, largest first: what is there twice."}, t.clusters)
 	if o.Add != nil {
 		no := false
-		mcp.AddTool(s, &mcp.Tool{Name: "add", Annotations: &mcp.ToolAnnotations{DestructiveHint: &no},
+		addTool(s, in, &mcp.Tool{Name: "add", Annotations: &mcp.ToolAnnotations{DestructiveHint: &no},
 			Description: "Add a text under an id if it is new; the answer is that of check."}, t.add)
 	}
 	s.AddResourceTemplate(&mcp.ResourceTemplate{Name: "document", URITemplate: documentURI + "{id}", MIMEType: "text/plain",
@@ -80,17 +81,19 @@ func New(c Collection, o Options) *mcp.Server {
 }
 
 // inputs make what the arguments of each tool are decoded into.
-var inputs = map[string]func() any{
-	"check": func() any { return new(Asked) }, "search": func() any { return new(Asked) }, "compare": func() any { return new(Two) },
-	"clusters": func() any { return new(Wanted) }, "add": func() any { return new(Added) },
+type inputs map[string]func() any
+
+func addTool[In, Out any](s *mcp.Server, in inputs, t *mcp.Tool, answer mcp.ToolHandlerFor[In, Out]) {
+	in[t.Name] = func() any { return new(In) }
+	mcp.AddTool(s, t, answer)
 }
 
 // plainArguments says what is wrong with the arguments of a tool before the SDK does, whose words are those of Go. A null
 // is an argument that is not given: agents write it for those that may be left out.
-func plainArguments(next mcp.MethodHandler) mcp.MethodHandler {
+func (in inputs) plainArguments(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
 		call, ok := r.(*mcp.CallToolRequest)
-		if !ok || inputs[call.Params.Name] == nil || len(call.Params.Arguments) == 0 {
+		if !ok || in[call.Params.Name] == nil || len(call.Params.Arguments) == 0 {
 			return next(ctx, method, r)
 		}
 		arguments := map[string]json.RawMessage{}
@@ -98,7 +101,7 @@ func plainArguments(next mcp.MethodHandler) mcp.MethodHandler {
 		maps.DeleteFunc(arguments, func(_ string, v json.RawMessage) bool { return string(v) == "null" })
 		if err == nil {
 			if call.Params.Arguments, err = json.Marshal(arguments); err == nil {
-				err = fault.Decode(bytes.NewReader(call.Params.Arguments), inputs[call.Params.Name](), true)
+				err = fault.Decode(bytes.NewReader(call.Params.Arguments), in[call.Params.Name](), true)
 			}
 		}
 		if err != nil {
