@@ -1,6 +1,7 @@
 package recipeflags
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -14,7 +15,7 @@ import (
 )
 
 // Wanted says which values a flag takes, given why it has refused one; most is the largest number, if the flag has a
-// limit that is not in MostOf.
+// limit that is not in mostOf.
 func Wanted(f *pflag.Flag, refused error, most uint64) string {
 	var invalid *pflag.InvalidValueError
 	if errors.As(refused, &invalid) {
@@ -27,15 +28,8 @@ func Wanted(f *pflag.Flag, refused error, most uint64) string {
 		if !errors.Is(refused, strconv.ErrRange) {
 			return "take a whole number, such as 8"
 		}
-		if most == 0 {
-			most = MostOf[f.Name]
-		}
-		if most == 0 && kind == "int" {
-			most = math.MaxInt
-		} else if most == 0 {
-			most = math.MaxUint64
-		}
-		return fmt.Sprintf("take a whole number up to %d", most)
+		ofKind := map[string]uint64{"int": math.MaxInt, "uint64": math.MaxUint64}[kind]
+		return fmt.Sprintf("take a whole number up to %d", cmp.Or(most, mostOf[f.Name], ofKind))
 	case "intSlice":
 		return "take whole numbers, such as 8 or 8,16"
 	case "duration":
@@ -46,7 +40,7 @@ func Wanted(f *pflag.Flag, refused error, most uint64) string {
 	return refused.Error()
 }
 
-// MostOf are the largest values of flags with a limit of their own.
-var MostOf = map[string]uint64{
+// mostOf are the largest values of flags with a limit of their own.
+var mostOf = map[string]uint64{
 	"window-docs": MostWindowDocs, "ngram": shingle.MostN, "bucket-cap": 1 << 16, "hashes": minhash.MaxK, "bits": simhash.MaxBits,
 }
