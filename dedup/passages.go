@@ -9,6 +9,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/passages"
 	"github.com/alike-dev/alike/dedup/internal/write"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/pieces"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/measure"
@@ -301,7 +302,7 @@ func findNear(ctx context.Context, j *job, p *passages.Job, o Passages, d *passa
 	}
 	defer func() { err = errors.Join(err, j.space.Release(like)) }()
 	if err := j.space.Remove(name); err != nil {
-		return nil, scratch.Error(err)
+		return nil, fault.InWorkFolder(err)
 	}
 	return passages.GroupNear(ctx, p, units, all, like)
 }

@@ -11,8 +11,8 @@ import (
 	"strconv"
 
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/pieces"
-	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/shingle"
 	"github.com/alike-dev/alike/vfs"
@@ -85,7 +85,7 @@ func (u *unitFiles) joinLeft(ctx context.Context, leaders *pieces.Leaders, join 
 func (u *unitFiles) eachLeft(ctx context.Context, visit func(unit uint64, set []uint64) error) (err error) {
 	file, err := u.fs.Open(u.units)
 	if err != nil {
-		return scratch.Error(err)
+		return fault.InWorkFolder(err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	units := &pieces.UnitReader{From: bufio.NewReader(file)}
@@ -111,7 +111,7 @@ func (u *unitFiles) eachLeft(ctx context.Context, visit func(unit uint64, set []
 func (u *unitFiles) eachRemoved(visit func(unit, kept uint64, similarity float64) error) (err error) {
 	file, err := u.fs.Open(u.removed)
 	if err != nil {
-		return scratch.Error(err)
+		return fault.InWorkFolder(err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	rows := csv.NewReader(file)

@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"github.com/alike-dev/alike/cluster"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/linklist"
 	"github.com/alike-dev/alike/internal/scratch"
@@ -244,5 +245,5 @@ func (f *tableFile) add(r *tableRecord) error {
 
 func (f *tableFile) close() error {
 	f.rows.Flush()
-	return scratch.Error(errors.Join(f.rows.Error(), f.file.Close()))
+	return fault.InWorkFolder(errors.Join(f.rows.Error(), f.file.Close()))
 }

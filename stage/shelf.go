@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/vfs"
 )
@@ -68,7 +69,7 @@ func (s *spool) add(parts ...[]byte) (offset int64, err error) {
 	s.space.Spilled(s.size - s.written)
 	for _, chunk := range s.chunks {
 		if _, err := s.file.Write(chunk); err != nil {
-			return 0, scratch.Error(err)
+			return 0, fault.InWorkFolder(err)
 		}
 	}
 	s.written = s.size
@@ -86,7 +87,7 @@ func (s *spool) at(offset int64, n int) ([]byte, error) {
 	inFile := min(int64(n), max(s.written-offset, 0))
 	if inFile > 0 {
 		if _, err := s.file.ReadAt(s.read[:inFile], offset); err != nil && !(err == io.EOF) {
-			return nil, scratch.Error(err)
+			return nil, fault.InWorkFolder(err)
 		}
 	}
 	for done := inFile; done < int64(n); {

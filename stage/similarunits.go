@@ -12,6 +12,7 @@ import (
 
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/pieces"
 	"github.com/alike-dev/alike/internal/scratch"
 )
@@ -146,9 +147,9 @@ func writeUnits(t *task, places *spool) (path string, err error) {
 		line = pieces.AppendUnit(line[:0], unit, r.payload)
 		unit++
 		_, err := out.Write(line)
-		return scratch.Error(err)
+		return fault.InWorkFolder(err)
 	})
-	err = errors.Join(err, scratch.Error(out.Flush()), scratch.Error(file.Close()))
+	err = errors.Join(err, fault.InWorkFolder(out.Flush()), fault.InWorkFolder(file.Close()))
 	if err == nil {
 		path, err = t.space.PathOf(name)
 	}

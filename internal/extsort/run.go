@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/vfs"
 )
@@ -109,7 +110,7 @@ type runWriter struct {
 func newRunWriter(st *store, name string) (*runWriter, error) {
 	file, err := st.dir.Create(name)
 	if err != nil {
-		return nil, writeError(err)
+		return nil, fault.InWorkFolder(err)
 	}
 	w := &runWriter{run: run{name: name, id: durable.NewID(), unit: st.plan.chunk, pending: file}, buf: st.writeBuffer()}
 	header := appendHeader(nil, w.run.unit, st.sum, st.scheme, w.run.id)
@@ -121,13 +122,11 @@ func newRunWriter(st *store, name string) (*runWriter, error) {
 	return w, nil
 }
 
-func writeError(err error) error { return fmt.Errorf("work folder: %w", err) }
-
 func (w *runWriter) write(b []byte) error {
 	n, err := w.run.pending.Write(b)
 	w.off += int64(n)
 	if err != nil {
-		return writeError(err)
+		return fault.InWorkFolder(err)
 	}
 	return nil
 }

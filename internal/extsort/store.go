@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/alike-dev/alike/internal/fault"
 )
 
 // store keeps the runs of a sorter, and later of its result.
@@ -146,12 +148,12 @@ func (r *run) sync() error {
 		return nil
 	}
 	if err := r.pending.Sync(); err != nil {
-		return writeError(err)
+		return fault.InWorkFolder(err)
 	}
 	file := r.pending
 	r.pending, r.synced = nil, true
 	if err := file.Close(); err != nil {
-		return writeError(err)
+		return fault.InWorkFolder(err)
 	}
 	return nil
 }

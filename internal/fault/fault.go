@@ -37,6 +37,14 @@ func (r *reason) Unwrap() []error {
 	return []error{r.kind}
 }
 
+// InWorkFolder adds to an error that it occurred in the work folder.
+func InWorkFolder(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("work folder: %w", err)
+}
+
 // Because returns an error of a kind. Arguments may be setting.Names and setting.Texts.
 func Because(kind error, format string, args ...any) error {
 	return &reason{kind: kind, text: setting.Textf(format, args...)}

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/filelock"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/vfs"
@@ -92,13 +93,11 @@ func (j *Journal) Append(kind string, v any) error {
 		// Overwrite the start, so that the bytes are no record. Where even this fails, the next
 		// record overwrites them.
 		_, _ = j.file.WriteAt([]byte{0}, j.end)
-		return writeError(err)
+		return fault.InWorkFolder(err)
 	}
 	j.end += size
 	return nil
 }
-
-func writeError(err error) error { return fmt.Errorf("work folder: %w", err) }
 
 // Records yields all records in the order in which they were appended, including those of this
 // process. It reads the file as it goes and holds one record at a time; the consumer may keep the

@@ -12,6 +12,7 @@ import (
 	"strconv"
 
 	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/filelock"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/vfs"
@@ -117,7 +118,7 @@ func (j *Journal) open(settings iter.Seq[Setting], fresh bool) error {
 	// A process may have been killed between a write and its sync. The run will rely on the records
 	// read here, so they must be safe on disk.
 	if err := errors.Join(j.file.Sync(), durable.SyncDir(j.fs, j.dir)); err != nil {
-		return writeError(err)
+		return fault.InWorkFolder(err)
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/filelock"
 	"github.com/alike-dev/alike/internal/setting"
 	"github.com/alike-dev/alike/internal/turn"
@@ -176,7 +177,7 @@ func (s *Space) folder() (string, error) {
 	}
 	if s.parent != "" {
 		if err := s.FS.MkdirAll(s.parent, 0o777); err != nil {
-			return "", Error(err)
+			return "", fault.InWorkFolder(err)
 		}
 	}
 	parent := s.parent
@@ -185,18 +186,10 @@ func (s *Space) folder() (string, error) {
 	}
 	made, err := filelock.MakeFolder(parent, s.label)
 	if err != nil {
-		return "", Error(err)
+		return "", fault.InWorkFolder(err)
 	}
 	s.made, s.path = made, made.Path
 	return s.path, nil
-}
-
-// Error adds to an error that it occurred in the work folder.
-func Error(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("work folder: %w", err)
 }
 
 // PathOf returns the path of a file in the folder.
@@ -213,7 +206,7 @@ func (s *Space) Create(name string) (vfs.File, error) {
 	}
 	file, err := s.FS.Create(path) // exclusively: it follows no link
 	if err != nil {
-		return nil, Error(err)
+		return nil, fault.InWorkFolder(err)
 	}
 	return file, nil
 }
@@ -281,11 +274,11 @@ func (s *Space) Keep(path string) error {
 	if err == nil {
 		err = durable.SyncDir(s.FS, filepath.Dir(path))
 	}
-	return Error(err)
+	return fault.InWorkFolder(err)
 }
 
 // Sync makes the names of all files in the folder durable.
-func (s *Space) Sync() error { return Error(durable.SyncDir(s.FS, s.path)) }
+func (s *Space) Sync() error { return fault.InWorkFolder(durable.SyncDir(s.FS, s.path)) }
 
 // RemoveKept removes the files in the folder that Keep has set, and the folder.
 func (s *Space) RemoveKept() error {
@@ -316,7 +309,7 @@ func NamesIn(text string) []string { return ownName().FindAllString(text, -1) }
 func (s *Space) Clean(keep func(name string) bool) error {
 	names, err := s.FS.List(s.path)
 	if err != nil {
-		return Error(err)
+		return fault.InWorkFolder(err)
 	}
 	for _, name := range names {
 		whole := ownName().FindString(name) == name || tempName().MatchString(name)
@@ -325,7 +318,7 @@ func (s *Space) Clean(keep func(name string) bool) error {
 		}
 		if !keep(name) {
 			if err := s.FS.RemoveAll(filepath.Join(s.path, name)); err != nil { // one may be a folder
-				return Error(err)
+				return fault.InWorkFolder(err)
 			}
 			continue
 		}

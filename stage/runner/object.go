@@ -12,6 +12,7 @@ import (
 
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/stage"
@@ -177,12 +178,12 @@ func (c *collector) Block(h stage.Header, block []byte) error {
 	c.blocks = append(c.blocks, extent{h.Stream, h.Partition, c.size, int64(len(block))})
 	c.size += int64(len(block))
 	_, err := c.to.Write(block)
-	return scratch.Error(err)
+	return fault.InWorkFolder(err)
 }
 
 func (c *collector) publish(to io.Writer, h *header, of table) error {
 	if err := c.to.Flush(); err != nil {
-		return scratch.Error(err)
+		return fault.InWorkFolder(err)
 	}
 	first, sum, err := h.encoded()
 	if err != nil {

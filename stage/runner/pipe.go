@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/stage"
@@ -114,7 +115,7 @@ func spoolBlocks(ctx context.Context, p *Plan, of stage.Stage, number int, space
 			return s, fmt.Errorf("%w: %s is none of those that task %d of stage %s reads", stage.ErrBlock, h, number, of.Name)
 		}
 		if _, err := to.Write(block); err != nil {
-			return s, scratch.Error(err)
+			return s, fault.InWorkFolder(err)
 		}
 		s.blocks = append(s.blocks, spooledBlock{h, offset, durable.Checksum(0, block)})
 		if err := ctx.Err(); err != nil {
@@ -125,7 +126,7 @@ func spoolBlocks(ctx context.Context, p *Plan, of stage.Stage, number int, space
 		return cmp.Or(cmp.Compare(a.Stream, b.Stream), cmp.Compare(a.Task, b.Task), cmp.Compare(a.Number, b.Number))
 	})
 	s.blocks = slices.CompactFunc(s.blocks, func(a, b spooledBlock) bool { return a.Header == b.Header && a.sum == b.sum })
-	return s, scratch.Error(to.Flush())
+	return s, fault.InWorkFolder(to.Flush())
 }
 
 // piped is the Input of a task that an engine runs.
@@ -144,7 +145,7 @@ func (in *piped) Blocks(_ context.Context, s stage.Stream, visit func(block []by
 		}
 		block = scratch.Buffer(block, stage.HeaderBytes+b.Bytes)
 		if _, err := in.file.ReadAt(block, b.offset); err != nil {
-			return scratch.Error(err)
+			return fault.InWorkFolder(err)
 		}
 		if err := visit(block); err != nil {
 			return err

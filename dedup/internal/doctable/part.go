@@ -64,7 +64,7 @@ func newPartWriter(space *scratch.Space) (*partWriter, error) {
 	p := &partWriter{part: part{PartName: name}, file: file}
 	if err = p.write(fmt.Appendf(nil, partHeader, name.ID, space.Scheme)); err == nil {
 		if p.part.file, err = space.Open(name.Name); err != nil {
-			err = scratch.Error(err)
+			err = fault.InWorkFolder(err)
 		}
 	}
 	if err != nil {
@@ -87,7 +87,7 @@ func (p *partWriter) write(b []byte) error {
 	n, err := p.file.Write(b)
 	p.at += int64(n)
 	if err != nil {
-		return scratch.Error(err)
+		return fault.InWorkFolder(err)
 	}
 	return nil
 }
@@ -126,7 +126,7 @@ func (p *partWriter) seal() error {
 		return err
 	}
 	if err := errors.Join(p.file.Sync(), p.close()); err != nil {
-		return scratch.Error(err)
+		return fault.InWorkFolder(err)
 	}
 	return nil
 }

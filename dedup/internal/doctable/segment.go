@@ -2,10 +2,10 @@ package doctable
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math"
 
 	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/scratch"
 )
 
@@ -343,7 +343,7 @@ func (p *part) readChecked(buf []byte, offset, length int64) (data, read []byte,
 	}
 	buf = scratch.Buffer(buf, int(length)+crcSize)
 	if _, err := p.file.ReadAt(buf, offset); err != nil {
-		return nil, buf, fmt.Errorf("work folder: %w", err)
+		return nil, buf, fault.InWorkFolder(err)
 	}
 	data, err = p.checked(buf, offset)
 	return data, buf, err

@@ -8,6 +8,7 @@ import (
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/dedup/internal/doctable"
 	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/vfs"
@@ -194,7 +195,7 @@ func (k *Kept) Record(buf []byte, file int, offset int64, length uint32) (raw []
 // read fills buf with bytes of a block on disk, from the beginning of a page to the end of one, or of the block.
 func (k *Kept) read(buf []byte, b *keptBlock, first int64) ([]byte, error) {
 	if _, err := k.disk.ReadAt(buf, b.at+first); err != nil {
-		return nil, scratch.Error(err)
+		return nil, fault.InWorkFolder(err)
 	}
 	sums := b.sums[first/keptPage:]
 	for page := range slices.Chunk(buf, keptPage) {

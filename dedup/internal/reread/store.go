@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"sync"
@@ -18,6 +17,7 @@ import (
 	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/recipe"
 	"github.com/alike-dev/alike/vfs"
@@ -238,7 +238,7 @@ func (s *spool) put(doc uint32, raw []byte) (err error) {
 		_, err = s.index.WriteAt(at, int64(doc)*spoolEntry)
 	}
 	if err != nil {
-		return scratch.Error(err)
+		return fault.InWorkFolder(err)
 	}
 	s.written += int64(len(raw))
 	s.space.Spilled(int64(len(raw)) + spoolEntry)
@@ -262,11 +262,11 @@ func (s *spool) create() error {
 func (s *spool) get(dst []byte, doc uint32) ([]byte, error) {
 	at := make([]byte, spoolEntry)
 	if _, err := s.index.ReadAt(at, int64(doc)*spoolEntry); err != nil {
-		return nil, fmt.Errorf("work folder: %w", err)
+		return nil, fault.InWorkFolder(err)
 	}
 	dst = scratch.Buffer(dst, int(binary.LittleEndian.Uint32(at[8:])))
 	if _, err := s.data.ReadAt(dst, int64(binary.LittleEndian.Uint64(at))); err != nil {
-		return nil, fmt.Errorf("work folder: %w", err)
+		return nil, fault.InWorkFolder(err)
 	}
 	if durable.Checksum(0, dst) != binary.LittleEndian.Uint32(at[12:]) {
 		return nil, scratch.ErrDamaged

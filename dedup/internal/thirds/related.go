@@ -11,6 +11,7 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/graph"
 	"github.com/alike-dev/alike/internal/durable"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/places"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/vfs"
@@ -113,7 +114,7 @@ func (r *related) put(doc uint32, row []uint32) (err error) {
 	binary.LittleEndian.PutUint32(packed[rowBytes-4:], durable.Checksum(doc, packed[:rowBytes-4]))
 	r.space.Spilled(rowBytes)
 	_, err = r.file.WriteAt(packed, int64(doc)*rowBytes)
-	return scratch.Error(err)
+	return fault.InWorkFolder(err)
 }
 
 // read returns a document's row in the file; nil: there is none.
@@ -122,7 +123,7 @@ func (r *related) read(doc uint32) (row []uint32, err error) {
 	if _, err := r.file.ReadAt(packed, int64(doc)*rowBytes); errors.Is(err, io.EOF) {
 		return nil, nil
 	} else if err != nil {
-		return nil, scratch.Error(err)
+		return nil, fault.InWorkFolder(err)
 	}
 	n := binary.LittleEndian.Uint32(packed)
 	switch {

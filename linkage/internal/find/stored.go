@@ -11,6 +11,7 @@ import (
 
 	"github.com/alike-dev/alike/candidates"
 	"github.com/alike-dev/alike/internal/extsort"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/vfs"
 )
@@ -80,7 +81,7 @@ func (w *itemWriter) flush() {
 	defer s.mu.Unlock()
 	w.frame.offset, w.frame.size = s.size, len(w.bytes)
 	if _, err := s.file.Write(w.bytes); err != nil {
-		w.err = scratch.Error(err)
+		w.err = fault.InWorkFolder(err)
 		return
 	}
 	s.size += int64(len(w.bytes))
@@ -96,7 +97,7 @@ func (s *storedItems) finish() error {
 		s.space.Spilled(s.size)
 		s.reader, err = s.space.Open(s.name)
 	}
-	return scratch.Error(err)
+	return fault.InWorkFolder(err)
 }
 
 // close removes the file.
@@ -107,7 +108,7 @@ func (s *storedItems) close() (err error) {
 	if s.reader != nil {
 		err = errors.Join(err, s.reader.Close())
 	}
-	return scratch.Error(errors.Join(err, s.space.Remove(s.name)))
+	return fault.InWorkFolder(errors.Join(err, s.space.Remove(s.name)))
 }
 
 func (s *storedItems) Len() int { return s.rows }
@@ -137,7 +138,7 @@ func (s *storedItems) Each(ctx context.Context, threads int, newVisit candidates
 				frame := s.frames[i]
 				bytes = scratch.Buffer(bytes, frame.size)
 				if n, err := s.reader.ReadAt(bytes, frame.offset); n < len(bytes) {
-					return scratch.Error(err)
+					return fault.InWorkFolder(err)
 				}
 				for row, rest := frame.first, bytes; row < frame.first+frame.rows; row++ {
 					var ok bool

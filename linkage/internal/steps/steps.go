@@ -9,6 +9,7 @@ import (
 	"math"
 
 	"github.com/alike-dev/alike/internal/durable"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/resume"
 	"github.com/alike-dev/alike/internal/scratch"
 	"github.com/alike-dev/alike/linkage/internal/compare"
@@ -99,20 +100,20 @@ func (k *Keeper) Write(prefix string, c *compare.Comparison, from int, probabili
 	if err == nil {
 		err = file.Sync()
 	}
-	return f, scratch.Error(errors.Join(err, file.Close()))
+	return f, fault.InWorkFolder(errors.Join(err, file.Close()))
 }
 
 // Read appends the candidates of a file to c, and their probabilities to the given ones, which it returns.
 func (k *Keeper) Read(f Compared, c *compare.Comparison, probability []float64) ([]float64, error) {
 	file, err := k.Space.Open(f.Name)
 	if err != nil {
-		return nil, scratch.Error(err)
+		return nil, fault.InWorkFolder(err)
 	}
 	one := comparedBytes + c.Width
 	b := make([]byte, f.Count*one+1)
 	n, err := file.ReadAt(b, 0)
 	if err = errors.Join(ignoreEOF(err), file.Close()); err != nil {
-		return nil, scratch.Error(err)
+		return nil, fault.InWorkFolder(err)
 	}
 	if b = b[:n]; n != f.Count*one || durable.Checksum(0, b) != f.Sum {
 		return nil, scratch.ErrDamaged
