@@ -4,7 +4,8 @@
 #   bench/service/replicas.sh cost ALIKE SERVICE NATS DOCS.jsonl [ROUNDS]    what an entry of 64 documents takes of the log
 #   bench/service/replicas.sh begin ALIKE SERVICE NATS DOCS.jsonl            a replica that begins, beside `alike index check`
 #   bench/service/replicas.sh bands VALKEY SERVICE SERVER DOCS.jsonl [ROUNDS]   the same as add, and failover, by Valkey
-# SERVICE is of go build ./bench/service, VALKEY of ./bench/service/valkey; NATS is nats-server, SERVER valkey-server. Documents have the fields id and text, and no two one id.
+# SERVICE is of go build ./bench/service, VALKEY of ./bench/service/valkey; NATS is nats-server, SERVER valkey-server. Lines are
+# {"id":"…","text":"…"} without spaces between, and no two have one id.
 #
 # add: each replica is held by a cgroup to SHARE of 100 of a processor (15; as 10 ms have it) and has 64 connections of
 # its own; the servers of the log and the clients share what is left. Before it, bodies of 500 lines go to the replicas
