@@ -48,6 +48,7 @@ func mayNameSource(p *profile) bool {
 // must be two that have not.
 func findSourceColumn(s *sampledColumns, profiles []profile) (place int, doubled []string) {
 	var columns []wordColumn // read only if a column may name sources
+	var all *joint
 	for k, at := range s.pairs {
 		if !mayNameSource(&profiles[at[0]]) {
 			continue
@@ -57,10 +58,9 @@ func findSourceColumn(s *sampledColumns, profiles []profile) (place int, doubled
 			for k, at := range s.pairs { // cut as they are compared: dates of several forms agree
 				columns = append(columns, s.words(cutter, k, commonKind(&profiles[at[0]], &profiles[at[0]])))
 			}
+			all = s.joint(columns)
 		}
-		others := make([]wordColumn, 0, len(columns)-1)
-		others = append(append(others, columns[:k]...), columns[k+1:]...)
-		likely := s.surest(others, 2*likelyForSource)
+		likely := all.surest(2*likelyForSource, k)
 		value := func(row uint32) string { return string(s.left[row][at[0]]) }
 		chance := map[string]float64{} // of each value: the share of random pairs that agree in it
 		for row := range s.left {
