@@ -4,7 +4,8 @@
 #
 #   bench/packed.sh [BASE.jsonl[.zst]…]     BASE as in gigabyte.sh
 #
-# Environment: ALIKE_BENCH_DIR, where the corpus is kept; ALIKE_BENCH_SIZE (default 300MB); ALIKE_BENCH_RUNS (5).
+# Environment: ALIKE_BENCH_DIR, where the corpus is kept; ALIKE_BENCH_SIZE (default 300MB); ALIKE_BENCH_RUNS (5);
+# ALIKE_BENCH_PACKERS ("igzip gzip zstd1 zstd").
 source "$(dirname "$0")/lib.sh"
 begin packed ./cmd/alike ./bench/corpusgen
 base_texts "$@"
@@ -14,7 +15,7 @@ corpus corpus.jsonl -size "${ALIKE_BENCH_SIZE:-300MB}" -seed 1
 declare -A packer=([igzip]=igzip [gzip]=gzip [zstd1]='zstd -q -1' [zstd]='zstd -q')
 declare -A again=([igzip]=igzip [gzip]=gzip [zstd1]='zstd -q -1 -T2' [zstd]='zstd -q -T2')
 declare -A end=([igzip]=gz [gzip]=gz [zstd1]=zst [zstd]=zst)
-order=(igzip gzip zstd1 zstd)
+read -ra order <<<"${ALIKE_BENCH_PACKERS:-igzip gzip zstd1 zstd}"
 unpack() { if [ "${end[$1]}" = gz ]; then echo "$2 -dc"; else echo zstd -dc; fi; } # PACKER PROGRAM
 for p in "${order[@]}"; do
   mkdir "$run/$p"

@@ -154,7 +154,7 @@ const filterKeys = 1000
 
 type filter struct {
 	docs uint64
-	*bloom.Filter
+	bloom.Stored
 }
 
 // filterHash returns what stands for a key in filters.
@@ -175,8 +175,8 @@ func appendFilter(dst []byte, docs []arrival) []byte {
 	return appendNumbers(binary.LittleEndian.AppendUint64(dst, uint64(len(docs))), f.Words())
 }
 
-// parseFilter parses the filter of documents from a slot on. It uses the memory of words, which are those of an earlier one.
-func parseFilter(value []byte, slot uint64, words []uint64) (f filter, err error) {
+// parseFilter parses the filter of documents from a slot on. It holds the value.
+func parseFilter(value []byte, slot uint64) (f filter, err error) {
 	body, err := unseal(value, slot)
 	if err == nil && (len(body) < 16 || len(body)%8 != 0) {
 		err = fmt.Errorf("%w: %d bytes", errDamaged, len(body))
@@ -184,15 +184,7 @@ func parseFilter(value []byte, slot uint64, words []uint64) (f filter, err error
 	if err != nil {
 		return f, fmt.Errorf("index: filter of slot %d: %w", slot, err)
 	}
-	words = words[:0]
-	for at := 8; at < len(body); at += 8 {
-		words = append(words, binary.LittleEndian.Uint64(body[at:]))
-	}
-	return filter{binary.LittleEndian.Uint64(body), bloom.Of(words)}, nil
-}
-
-func (f *filter) may(keys []uint64) bool {
-	return slices.ContainsFunc(keys, func(key uint64) bool { return f.Has(filterHash(key)) })
+	return filter{binary.LittleEndian.Uint64(body), body[8:]}, nil
 }
 
 // toRead calls read for the parts of a range of slots in which documents may have one of the keys.
@@ -200,18 +192,18 @@ func toRead(e *engine, r keytable.Range, keys []uint64, read func(r keytable.Ran
 	if len(keys) >= filterKeys {
 		return read(r)
 	}
+	hashes := make([]uint64, len(keys))
+	for i, key := range keys {
+		hashes[i] = filterHash(key)
+	}
 	at := r.First // what is before it is done
-	var words []uint64
 	err := e.each(keyFilter, at&^(chunkDocs-1), r.Next, func(start uint64, value []byte) error {
-		f, err := parseFilter(value, start, words)
-		if err == nil {
-			words = f.Words()
-		}
+		f, err := parseFilter(value, start)
 		if err == nil && start > at { // without a filter
 			err = read(keytable.Range{First: at, Next: start})
 		}
 		from, to := max(at, start), min(start+f.docs, r.Next)
-		if err == nil && from < to && f.may(keys) {
+		if err == nil && from < to && slices.ContainsFunc(hashes, f.Has) {
 			err = read(keytable.Range{First: from, Next: to})
 		}
 		at = max(from, to)

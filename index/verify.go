@@ -108,7 +108,7 @@ func (c *checking) blocks(ctx context.Context) error {
 
 func (c *checking) filters(ctx context.Context) error {
 	return c.engine.each(keyFilter, c.view.First&^(chunkDocs-1), c.view.Next, func(start uint64, value []byte) error {
-		if _, err := parseFilter(value, start, nil); err != nil {
+		if _, err := parseFilter(value, start); err != nil {
 			c.tell(err, "filter of slot %d", start)
 		}
 		return ctx.Err()

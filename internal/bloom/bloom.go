@@ -9,6 +9,7 @@
 package bloom
 
 import (
+	"encoding/binary"
 	"math/bits"
 	"sync/atomic"
 )
@@ -62,12 +63,24 @@ func (f *Filter) AddAllShared(hashes []uint64) {
 }
 
 // place returns the index of a hash's word, by its high bits; mask uses the low ones.
-func (f *Filter) place(hash uint64) uint64 {
-	place, _ := bits.Mul64(hash, uint64(len(f.words)))
+func (f *Filter) place(hash uint64) uint64 { return placeIn(hash, len(f.words)) }
+
+func placeIn(hash uint64, words int) uint64 {
+	place, _ := bits.Mul64(hash, uint64(words))
 	return place
 }
 
 // mask returns up to five bits of a word: some may coincide.
 func mask(hash uint64) uint64 {
 	return 1<<(hash&63) | 1<<(hash>>6&63) | 1<<(hash>>12&63) | 1<<(hash>>18&63) | 1<<(hash>>24&63)
+}
+
+// Stored is a filter as its words are stored, 8 bytes each, little-endian. A look-up reads one of them, where making a
+// Filter would read all.
+type Stored []byte
+
+// Has is Filter.Has.
+func (s Stored) Has(hash uint64) bool {
+	m := mask(hash)
+	return binary.LittleEndian.Uint64(s[8*placeIn(hash, len(s)/8):])&m == m
 }

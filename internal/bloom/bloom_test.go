@@ -1,6 +1,7 @@
 package bloom
 
 import (
+	"encoding/binary"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -22,8 +23,12 @@ func TestWhatWasAddedIsThereAndLittleElse(t *testing.T) {
 		for _, h := range in {
 			f.Add(h)
 		}
+		var stored Stored
+		for _, w := range f.Words() {
+			stored = binary.LittleEndian.AppendUint64(stored, w)
+		}
 		for _, h := range in {
-			if !f.Has(h) {
+			if !f.Has(h) || !stored.Has(h) {
 				t.Fatalf("%d hashes: %x is missing", n, h)
 			}
 		}
@@ -33,6 +38,9 @@ func TestWhatWasAddedIsThereAndLittleElse(t *testing.T) {
 		const asked = 1_000_000
 		passed := 0
 		for _, h := range hashes(2, asked) {
+			if f.Has(h) != stored.Has(h) {
+				t.Fatalf("%d hashes: %x is in one form of the filter only", n, h)
+			}
 			if f.Has(h) {
 				passed++
 			}
