@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -22,6 +23,7 @@ import (
 	"github.com/alike-dev/alike/internal/noclobber"
 	"github.com/alike-dev/alike/internal/remote"
 	"github.com/alike-dev/alike/internal/resume"
+	"github.com/alike-dev/alike/vfs"
 )
 
 // standardOutput is standard output, which knows whether a write has failed: a report that nobody reads is not printed
@@ -80,7 +82,7 @@ func (o *outputFile) open(cmd *cobra.Command, path string) error {
 	if at != nil && !at.Mode().IsRegular() { // renaming a file to its name would replace it
 		device, err := os.OpenFile(path, os.O_WRONLY, 0)
 		if err != nil {
-			return fmt.Errorf("output: %w", err)
+			return cannotMake(path, err)
 		}
 		o.Writer, o.device = device, device
 		return nil
@@ -88,10 +90,18 @@ func (o *outputFile) open(cmd *cobra.Command, path string) error {
 	_, compression, _ := corpus.NameFormat(path)
 	file, err := corpus.Create(path, compression, 0)
 	if err != nil {
-		return fmt.Errorf("output: %w", err)
+		return cannotMake(path, err)
 	}
 	o.Writer, o.file = file, file
 	return nil
+}
+
+// cannotMake names the output that could not be made, not the temporary file beside it, and what to do.
+func cannotMake(path string, err error) error {
+	if why := (*fs.PathError)(nil); errors.As(err, &why) && !vfs.IsNoSpace(err) {
+		return fmt.Errorf("output %s cannot be made: %w; name another file", fault.Shown(path), why.Err)
+	}
+	return fmt.Errorf("output: %w", err)
 }
 
 // keepApart checks that what a command writes ("-": standard output), messages on standard error

@@ -219,7 +219,7 @@ func (o *outputs) addFile(name string) error {
 func (out *output) look() error {
 	path, err := resolved(out.path)
 	if err != nil {
-		return fmt.Errorf("%s: %w", out, err)
+		return fmt.Errorf("%s: %w; name another %s", out, err, out.kind)
 	}
 	out.path = path
 	if at, err := os.Stat(path); err == nil {
@@ -230,7 +230,7 @@ func (out *output) look() error {
 			out.parent = at
 			return nil
 		} else if folder == filepath.Dir(folder) {
-			return fmt.Errorf("%s: %w", out, err)
+			return fmt.Errorf("%s: %w; name another %s", out, err, out.kind)
 		}
 	}
 }
