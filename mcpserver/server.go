@@ -1,22 +1,24 @@
 // Package mcpserver answers agents, by the Model Context Protocol, what they ask before they write: is this new, what is
-// like it, what do two texts share, what is there twice.
-//
-// Of the protocol it has what such a server says: tools, and documents as resources, in messages of JSON-RPC 2.0, a line each
-// or by HTTP, without sessions. Its tests ask with the client of the SDK for Go. The server of that SDK, with what agents and
-// servers may say beside, was 1.7 MB of the program.
+// like it, what do two texts share, what is there twice. Transports and the protocol are those of the SDK for Go.
 //
 // Useful for: agents that keep notes. Not useful for: programs; they have package client, or the library.
 package mcpserver
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"strings"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/index"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/shingle"
 )
@@ -51,19 +53,62 @@ type Options struct {
 const MostText = 8 << 20
 
 // New returns a server for a collection.
-func New(c Collection, o Options) *Server {
-	s := &Server{name: o.Name, version: o.Version, c: c, instructions: "Ask check before you write a note or a document: it tells whether " +
-		"something alike is there already, and why. Similarity counts shared runs of words; a paraphrase is new."}
+func New(c Collection, o Options) *mcp.Server {
+	s := mcp.NewServer(&mcp.Implementation{Name: o.Name, Version: o.Version}, &mcp.ServerOptions{
+		Instructions: "Ask check before you write a note or a document: it tells whether something alike is there already, and why. " +
+			"Similarity counts shared runs of words; a paraphrase is new.",
+	})
+	in := inputs{}
+	s.AddReceivingMiddleware(in.plainArguments)
 	t := &tools{c: c, o: o}
-	reads := hints{ReadOnly: true, Idempotent: true}
-	addTool(s, "check", "Is this text new? Tells the nearest documents, how much each shares with it in either direction, and why.", reads, t.check)
-	addTool(s, "search", "Documents that share most with a text, with the shared passages.", reads, t.search)
-	addTool(s, "compare", "Similarity and shared passages of two texts.", reads, t.compare)
-	addTool(s, "clusters", "Groups of documents that are alike, largest first: what is there twice.", reads, t.clusters)
+	reads := &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true}
+	addTool(s, in, &mcp.Tool{Name: "check", Annotations: reads,
+		Description: "Is this text new? Tells the nearest documents, how much each shares with it in either direction, and why."}, t.check)
+	addTool(s, in, &mcp.Tool{Name: "search", Annotations: reads,
+		Description: "Documents that share most with a text, with the shared passages."}, t.search)
+	addTool(s, in, &mcp.Tool{Name: "compare", Annotations: reads,
+		Description: "Similarity and shared passages of two texts."}, t.compare)
+	addTool(s, in, &mcp.Tool{Name: "clusters", Annotations: reads,
+		Description: "Groups of documents that are alike, largest first: what is there twice."}, t.clusters)
 	if o.Add != nil {
-		addTool(s, "add", "Add a text under an id if it is new; the answer is that of check.", hints{Destructive: new(bool)}, t.add)
+		no := false
+		addTool(s, in, &mcp.Tool{Name: "add", Annotations: &mcp.ToolAnnotations{DestructiveHint: &no},
+			Description: "Add a text under an id if it is new; the answer is that of check."}, t.add)
 	}
+	s.AddResourceTemplate(&mcp.ResourceTemplate{Name: "document", URITemplate: documentURI + "{id}", MIMEType: "text/plain",
+		Description: "A document of the collection, by its id."}, t.document)
 	return s
+}
+
+// inputs make what the arguments of each tool are decoded into.
+type inputs map[string]func() any
+
+func addTool[In, Out any](s *mcp.Server, in inputs, t *mcp.Tool, answer mcp.ToolHandlerFor[In, Out]) {
+	in[t.Name] = func() any { return new(In) }
+	mcp.AddTool(s, t, answer)
+}
+
+// plainArguments says what is wrong with the arguments of a tool before the SDK does, whose words are those of Go. A null
+// is an argument that is not given: agents write it for those that may be left out.
+func (in inputs) plainArguments(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+		call, ok := r.(*mcp.CallToolRequest)
+		if !ok || in[call.Params.Name] == nil || len(call.Params.Arguments) == 0 {
+			return next(ctx, method, r)
+		}
+		arguments := map[string]json.RawMessage{}
+		err := fault.Decode(bytes.NewReader(call.Params.Arguments), &arguments, false)
+		maps.DeleteFunc(arguments, func(_ string, v json.RawMessage) bool { return string(v) == "null" })
+		if err == nil {
+			if call.Params.Arguments, err = json.Marshal(arguments); err == nil {
+				err = fault.Decode(bytes.NewReader(call.Params.Arguments), in[call.Params.Name](), true)
+			}
+		}
+		if err != nil {
+			return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: "arguments: " + err.Error()}}}, nil
+		}
+		return next(ctx, method, r)
+	}
 }
 
 // documentURI begins the address of a document.
@@ -90,7 +135,12 @@ func (a *Asked) validate() error {
 	return nil
 }
 
-func (t *tools) check(ctx context.Context, in Asked) (c *alike.Checked, err error) {
+func (t *tools) check(ctx context.Context, _ *mcp.CallToolRequest, in Asked) (*mcp.CallToolResult, *alike.Checked, error) {
+	c, err := t.ask(ctx, in)
+	return nil, c, err
+}
+
+func (t *tools) ask(ctx context.Context, in Asked) (c *alike.Checked, err error) {
 	if err := in.validate(); err != nil {
 		return nil, err
 	}
@@ -106,12 +156,12 @@ type Found struct {
 	Documents []alike.Nearest `json:"documents"`
 }
 
-func (t *tools) search(ctx context.Context, in Asked) (*Found, error) {
-	c, err := t.check(ctx, in)
+func (t *tools) search(ctx context.Context, _ *mcp.CallToolRequest, in Asked) (*mcp.CallToolResult, *Found, error) {
+	c, err := t.ask(ctx, in)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return &Found{c.Nearest}, nil
+	return nil, &Found{c.Nearest}, nil
 }
 
 // Two is the input of compare.
@@ -128,13 +178,13 @@ type Compared struct {
 	Passages   []alike.SharedPassage `json:"passages,omitempty"`
 }
 
-func (t *tools) compare(_ context.Context, in Two) (*Compared, error) {
+func (t *tools) compare(_ context.Context, _ *mcp.CallToolRequest, in Two) (*mcp.CallToolResult, *Compared, error) {
 	if len(in.A)+len(in.B) > MostText {
-		return nil, fmt.Errorf("the texts have %d bytes: %d are the most", len(in.A)+len(in.B), MostText)
+		return nil, nil, fmt.Errorf("the texts have %d bytes: %d are the most", len(in.A)+len(in.B), MostText)
 	}
 	c, err := alike.Compare([]byte(in.A), []byte(in.B), t.o.Features)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	out := &Compared{Similarity: c.Similarity(measure.Jaccard)}
 	out.AInB, out.BInA = c.Containments()
@@ -143,7 +193,7 @@ func (t *tools) compare(_ context.Context, in Two) (*Compared, error) {
 			Tokens: p.Tokens, A: alike.Span{Start: p.A.Start, End: p.A.End}, B: alike.Span{Start: p.B.Start, End: p.B.End},
 		})
 	}
-	return out, nil
+	return nil, out, nil
 }
 
 // Wanted is the input of clusters.
@@ -158,22 +208,22 @@ type Grouped struct {
 	More     int       `json:"more" jsonschema:"clusters that are not told"`
 }
 
-func (t *tools) clusters(ctx context.Context, in Wanted) (*Grouped, error) {
+func (t *tools) clusters(ctx context.Context, _ *mcp.CallToolRequest, in Wanted) (*mcp.CallToolResult, *Grouped, error) {
 	if in.Threshold == 0 {
 		in.Threshold = 0.8
 	}
 	if !(in.Threshold > 0 && in.Threshold <= 1) || in.Most < 0 {
-		return nil, fmt.Errorf("threshold is %v, most %d: take a share above 0, up to 1, and a number", in.Threshold, in.Most)
+		return nil, nil, fmt.Errorf("threshold is %v, most %d: take a share above 0, up to 1, and a number", in.Threshold, in.Most)
 	}
 	all, err := t.c.Clusters(ctx, in.Threshold)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if in.Most == 0 {
 		in.Most = 20
 	}
 	told := min(in.Most, len(all))
-	return &Grouped{append([]Cluster{}, all[:told]...), len(all) - told}, nil
+	return nil, &Grouped{append([]Cluster{}, all[:told]...), len(all) - told}, nil
 }
 
 // Added is the input of add.
@@ -182,29 +232,30 @@ type Added struct {
 	Text string `json:"text"`
 }
 
-func (t *tools) add(ctx context.Context, in Added) (*alike.Checked, error) {
+func (t *tools) add(ctx context.Context, _ *mcp.CallToolRequest, in Added) (*mcp.CallToolResult, *alike.Checked, error) {
 	if in.ID == "" {
-		return nil, errors.New("give the text an id")
+		return nil, nil, errors.New("give the text an id")
 	}
-	c, err := t.check(ctx, Asked{Text: in.Text})
+	c, err := t.ask(ctx, Asked{Text: in.Text})
 	if err == nil && c.New {
 		err = t.o.Add(ctx, in.ID, []byte(in.Text))
 	}
-	return c, err
+	return nil, c, err
 }
 
-// document returns the text of a document, by its address.
-func (s *Server) document(ctx context.Context, uri string) (text string, found bool, err error) {
-	name, ok := strings.CutPrefix(uri, documentURI)
-	id, err := url.PathUnescape(name)
-	if err != nil || !ok {
-		return "", false, nil
+func (t *tools) document(ctx context.Context, r *mcp.ReadResourceRequest) (result *mcp.ReadResourceResult, err error) {
+	uri := r.Params.URI
+	id, err := url.PathUnescape(strings.TrimPrefix(uri, documentURI))
+	if err != nil {
+		return nil, mcp.ResourceNotFoundError(uri)
 	}
-	err = s.c.Use(ctx, func(_ *index.Searcher, x *index.Index) error {
-		var d index.Stored
-		d, found, err = x.Get([]byte(id))
-		text = string(d.Text)
+	err = t.c.Use(ctx, func(_ *index.Searcher, x *index.Index) error {
+		d, found, err := x.Get([]byte(id))
+		if err == nil && !found {
+			err = mcp.ResourceNotFoundError(uri)
+		}
+		result = &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: uri, MIMEType: "text/plain", Text: string(d.Text)}}}
 		return err
 	})
-	return text, found, err
+	return result, err
 }

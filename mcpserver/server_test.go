@@ -3,7 +3,6 @@ package mcpserver_test
 import (
 	"context"
 	"encoding/json"
-	"io"
 	"strings"
 	"testing"
 
@@ -61,14 +60,12 @@ func connect(t *testing.T, adds bool) *mcp.ClientSession {
 	if adds {
 		o.Add = n.add
 	}
-	asks, toServer := io.Pipe()
-	fromServer, answers := io.Pipe()
-	served := make(chan error, 1)
-	go func() {
-		defer answers.Close()
-		served <- mcpserver.New(n, o).Lines(context.WithoutCancel(t.Context()), asks, answers)
-	}()
-	client, err := mcp.NewClient(&mcp.Implementation{Name: "test"}, nil).Connect(t.Context(), &mcp.IOTransport{Reader: fromServer, Writer: toServer}, nil)
+	here, there := mcp.NewInMemoryTransports()
+	server, err := mcpserver.New(n, o).Connect(t.Context(), there, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := mcp.NewClient(&mcp.Implementation{Name: "test"}, nil).Connect(t.Context(), here, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,9 +73,7 @@ func connect(t *testing.T, adds bool) *mcp.ClientSession {
 		if err := client.Close(); err != nil {
 			t.Error(err)
 		}
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
+		_ = server.Wait() // the client has closed the connection
 		if err := x.Close(); err != nil {
 			t.Error(err)
 		}

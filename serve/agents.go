@@ -6,8 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"net"
 	"net/http"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/alike-dev/alike/index"
 	"github.com/alike-dev/alike/internal/version"
@@ -47,26 +48,12 @@ func (a *agents) make(of *collection, tokens bool) {
 	}
 	handler := func(o mcpserver.Options) http.Handler {
 		s := mcpserver.New(&askedByAgents{of}, o)
-		if tokens {
-			return s
-		}
-		return onlyLocal(s)
+		return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s },
+			&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, DisableLocalhostProtection: tokens})
 	}
 	a.reading = handler(o)
 	o.Add = of.addFor
 	a.adding = handler(o)
-}
-
-// onlyLocal lets only requests for a host of this machine reach a handler at an address of this machine: a page in a browser
-// may have got its name to lead here.
-func onlyLocal(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if at, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); ok && IsLoopback(at.String()) && !IsLoopback(r.Host) {
-			http.Error(w, "the header Host names no host of this machine", http.StatusForbidden)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
 }
 
 // addFor adds a text for an agent.

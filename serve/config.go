@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"runtime"
-	"strings"
 	"time"
 
 	"github.com/alike-dev/alike/internal/ordered"
@@ -71,11 +70,11 @@ func orDefault(f, other func() time.Time) func() time.Time {
 	return f
 }
 
-// IsLoopback tells whether an address, with a port or without, is one of this machine only.
+// IsLoopback tells whether an address to listen on is one of this machine only.
 func IsLoopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
-		host = strings.Trim(address, "[]")
+		return false
 	}
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"sync"
 	"time"
 
@@ -86,8 +87,8 @@ func (f *answering) run(cmd *cobra.Command) error {
 		}
 		c = folder
 	}
-	err = mcpserver.New(c, o).Lines(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
-	if errors.Is(err, context.Canceled) { // so clients end it
+	err = mcpserver.New(c, o).Run(cmd.Context(), mcpserver.Lines(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout()))
+	if errors.Is(err, context.Canceled) || errors.Is(err, io.EOF) { // so clients end it: by a signal, or the end of input
 		return nil
 	}
 	return err
