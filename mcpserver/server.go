@@ -75,7 +75,7 @@ func New(c Collection, o Options) *mcp.Server {
 		addTool(s, in, &mcp.Tool{Name: "add", Annotations: &mcp.ToolAnnotations{DestructiveHint: &no},
 			Description: "Add a text under an id if it is new; the answer is that of check."}, t.add)
 	}
-	s.AddResourceTemplate(&mcp.ResourceTemplate{Name: "document", URITemplate: documentURI + "{id}", MIMEType: "text/plain",
+	s.AddResourceTemplate(&mcp.ResourceTemplate{Name: "document", URITemplate: documentURI + "{+id}", MIMEType: "text/plain",
 		Description: "A document of the collection, by its id."}, t.document)
 	return s
 }
