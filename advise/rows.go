@@ -92,10 +92,14 @@ func views(ctx context.Context, s *Sample, w *witness, pairs, given, unrelated [
 			if o.Banded && m != measure.Jaccard || m.ByParts() && (c.tokens == text.Words && c.n == 1 || !c.ofAll()) { // most words of a short text stand in any long one
 				continue
 			}
+			by := newChance(similarities(m, sets, unrelated, ofStrangers), ofStrangers, s.Distinct)
+			if m.ByParts() {
+				by.held = holdingsOf(own, unrelated)
+			}
 			all = append(all, view{
 				Recipe: Recipe{Tokens: c.tokens, N: c.n, Measure: m, StripDiacritics: c.strip, Rare: c.rare, Rarest: c.rarest},
 				pairs:  similarities(m, sets, pairs, common), given: similarities(m, sets, given, ofGiven),
-				chance:   newChance(similarities(m, sets, unrelated, ofStrangers), ofStrangers, s.Distinct),
+				chance:   by,
 				features: float64(features) * s.Distinct / float64(max(len(own), 1)), distinct: s.Distinct,
 			})
 		}
@@ -351,7 +355,7 @@ func fMeasure(precision, recall, beta float64) float64 {
 
 // complete adds what a row costs, and between what its figures lie by resampled examples.
 func (t *tally) complete(r *Row) {
-	r.Seconds = t.view.chance.cost(r.Recipe, t.view.features, t.view.distinct) / 1e9
+	r.Seconds = t.view.chance.cost(r.Recipe, t.view.features, t.view.distinct, r.Pairs) / 1e9
 	if r.ThirdTexts {
 		r.Seconds += perAsked * r.Pairs / 1e9
 	}

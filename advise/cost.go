@@ -1,0 +1,131 @@
+package advise
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/lsh"
+	"github.com/alike-dev/alike/measure"
+	"github.com/alike-dev/alike/minhash"
+	"github.com/alike-dev/alike/text"
+)
+
+// Nanoseconds of one core: fitted to runs of alike pairs, see bench/seconds.py. The forecast is an order of magnitude. Costs
+// grow with the square of the documents where chance makes candidates.
+const (
+	perSigned   = 25   // a feature, with its part in a signature,
+	perJoined   = 130  // in an exact join,
+	perWords    = 100  // of words beside samples,
+	perChars    = 22   // or of characters
+	perVote     = 2    // a feature of a sample that another text has
+	perShared   = 2.5  // a feature that two unrelated texts share, in an exact join
+	perCompared = 0.3  // a feature of two texts that are compared, as in package forecast,
+	perVerified = 4    // or, beside samples, are similar
+	perAsked    = 60e3 // a pair about which third texts are asked
+	tooCostly   = 100  // times the cost of the default that nobody who has not asked for it should wait,
+	costAllowed = 60e9 // if it is more than this
+
+	bucketCap   = 1000    // of package dedup. What more documents have is joined if they have so many features,
+	hotFeatures = 4 << 20 // for so much at most; see internal/forecast
+	hotBudget   = 4e9
+	hotEach     = 10e3 // and for each document
+)
+
+// cost returns what finding all pairs of the whole costs, in nanoseconds of one core, if so many are similar.
+func (c *chance) cost(r Recipe, features, distinct, similar float64) float64 {
+	pairs := distinct * distinct / 2
+	mean := features / max(distinct, 1)
+	compared := perCompared * 2 * mean
+	t, err := measure.NewThreshold(r.Measure, r.Threshold)
+	if err != nil {
+		return 0
+	}
+	exact := perJoined*features + pairs*c.shared*perShared
+	if r.Measure == measure.MaxContainment {
+		sample, err := lsh.TuneSample(t, 0)
+		if err != nil {
+			return exact
+		}
+		votes, share, hot := c.held.votes(float64(sample.Size), mean, distinct)
+		cost := perVote*votes + perVerified*similar*2*mean
+		cost += compared * 2 * pairs * c.mean(func(s float64) float64 { return sample.Probability(s * share) })
+		if hot && features <= hotFeatures {
+			cost += min(exact, hotBudget+hotEach*distinct)
+		}
+		if r.Tokens == text.Chars {
+			return cost + perChars*features
+		}
+		return cost + perWords*features
+	}
+	scheme := minhash.Default()
+	bands, err := lsh.TuneFor(t, lsh.DefaultRecall, scheme.K(), scheme.Bits())
+	if errors.Is(err, lsh.ErrRecallOutOfReach) || err != nil {
+		return exact
+	}
+	return min(exact, perSigned*features+pairs*c.mean(bands.Probability)*compared)
+}
+
+// mean returns the mean of a function of the similarities of strangers.
+func (c *chance) mean(of func(float64) float64) (mean float64) {
+	for _, s := range c.similar {
+		mean += of(s) / float64(len(c.similar))
+	}
+	return mean
+}
+
+// holdings tell, for each number of strangers, how many features so many of them have.
+type holdings []float64
+
+// heldLooked is the share of features that are counted, as one in so many, by their hashes.
+const heldLooked = 8
+
+// holdingsOf returns the holdings of the documents of pairs, with the number of these documents last.
+func holdingsOf(sets [][]uint64, pairs []pair) holdings {
+	var docs []uint32
+	for _, p := range pairs {
+		docs = append(docs, p.a, p.b)
+	}
+	slices.Sort(docs)
+	docs = slices.Compact(docs)
+	var looked []uint64
+	for _, doc := range docs {
+		for _, v := range sets[doc] {
+			if hashing.Mix(v)%heldLooked == 0 {
+				looked = append(looked, v)
+			}
+		}
+	}
+	slices.Sort(looked)
+	held := make(holdings, len(docs)+1)
+	for len(looked) > 0 {
+		n := 1
+		for n < len(looked) && looked[n] == looked[0] {
+			n++
+		}
+		held[n] += heldLooked
+		looked = looked[n:]
+	}
+	return held
+}
+
+// votes returns how often a feature of the sample of a document, of size of all its features, is met in another document
+// by chance, the share of all such meetings in which the feature is not over the cap, and whether one is.
+func (h holdings) votes(size, features, documents float64) (n, share float64, hot bool) {
+	strangers, all := float64(len(h)-1), 0.0
+	for k, count := range h {
+		if k < 2 {
+			continue
+		}
+		holders := float64(k) / strangers * documents
+		count *= min(size/features, 1) // samples are of the smallest hashes: a feature is in nearly all or in none
+		met := count * holders * documents * float64(k-1) / (strangers - 1)
+		all += met
+		if 2*holders*holders > bucketCap*bucketCap {
+			n, hot = n+count*2*lsh.Hubs*holders, true
+		} else {
+			n, share = n+met, share+met
+		}
+	}
+	return n, share / max(all, 1), hot
+}
