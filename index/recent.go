@@ -11,7 +11,7 @@ import "github.com/alike-dev/alike/index/internal/keytable"
 //
 // Generations take turns. When the current one has enough keys, the oldest one is forgotten.
 type recent struct {
-	marks [1 << markBits]byte
+	marks [1 << markBits / 8]uint64 // eight marks each
 	from  [generations]uint64
 	begun int // generations so far; the current one is the last of them
 	keys  int // that were marked in it
@@ -40,12 +40,14 @@ func (r *recent) add(next uint64, keys ...uint64) {
 		r.begun++
 		r.keys = 0
 		r.from[r.begun%generations] = next
+		of := uint64(0x0101010101010101) << (r.begun % generations)
 		for i := range r.marks {
-			r.marks[i] &^= 1 << (r.begun % generations)
+			r.marks[i] &^= of
 		}
 	}
 	for _, key := range keys {
-		r.marks[markOf(key)] |= 1 << (r.begun % generations)
+		at := markOf(key)
+		r.marks[at/8] |= 1 << (at%8*8 + uint64(r.begun%generations))
 	}
 	r.keys += len(keys)
 }
@@ -72,7 +74,7 @@ func (r *recent) since(dst []uint64, first uint64, keys []uint64) []uint64 {
 		}
 	}
 	for _, key := range keys {
-		if r.marks[markOf(key)]&mask != 0 {
+		if at := markOf(key); byte(r.marks[at/8]>>(at%8*8))&mask != 0 {
 			dst = append(dst, key)
 		}
 	}
