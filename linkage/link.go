@@ -90,6 +90,11 @@ func choose(ctx context.Context, c *Config, e *judge.Examiner, fixed settled, t 
 	if fixed.verdicts != nil {
 		edges, r.Parted = fixed.verdicts.hold(edges, e.Found.Pairs, e.Probability)
 	}
+	if g := e.Graph(); c.once().Any() && g.Sources == nil {
+		if n := decide.Tied(g, edges, e.Rank, e.Found.Wholes, c.once()); n > 0 {
+			r.Notes = append(r.Notes, counted(n, "link")+" could as well be with another record that is as much alike: the one that comes first is taken")
+		}
+	}
 	var fewer int
 	var within decide.Held
 	if e.Once.Any() && t.Right != nil {
@@ -285,7 +290,7 @@ func namesOf(compared []Column) (list []columns.Column) {
 // clustersOf groups the records of the only table. Without a rule of the configuration the cut has the best expected F1
 // of the closed clusters.
 func clustersOf(ctx context.Context, c *Config, e *judge.Examiner, v *verdicts, records int, edges []int) (*Entities, error) {
-	g := &entities.Graph{Records: records, Pairs: make([]entities.Pair, len(e.Found.Pairs)), Sources: e.Sources.OfLeft()}
+	g := &entities.Graph{Records: records, Pairs: make([]entities.Pair, len(e.Found.Pairs)), Sources: e.Sources.OfLeft(), Told: e.Told}
 	for i, p := range e.Found.Pairs {
 		g.Pairs[i] = entities.Pair{A: p.A, B: p.B, Evidence: model.LogOdds(e.Probability[i])}
 		if c.Threshold > 0 { // it decides about each pair: no link is evidence against, and nothing else is for

@@ -110,3 +110,22 @@ func TestTopKeepsTheBestOfEachLeftRecord(t *testing.T) {
 		t.Errorf("kept %v, want %v", got, want)
 	}
 }
+
+func TestLinksThatOnlyTheOrderChoseAreTied(t *testing.T) {
+	g := model.Graph{Left: 4, Right: 4, Pairs: []compare.Pair{{A: 0, B: 0}, {A: 0, B: 1}, {A: 1, B: 1}, {A: 2, B: 2}, {A: 3, B: 2}, {A: 3, B: 3}}}
+	wholes := make([]float32, len(g.Pairs))
+	for _, test := range []struct {
+		rank  []float64
+		links []int
+		tied  int
+	}{
+		{[]float64{5, 5, 1, 3, 2, 1}, []int{0, 3}, 1},       // record 0 could be with 1
+		{[]float64{5, 5, 6, 3, 2, 1}, []int{0, 2, 3}, 0},    // that one has a better partner
+		{[]float64{5, 5, 5, 3, 3, 1}, []int{0, 2, 3}, 3},    // the last one could be with record 3
+		{[]float64{5, 5, 5, 3, 3, 9}, []int{0, 2, 3, 5}, 2}, // which has a better partner
+	} {
+		if got := Tied(g, test.links, test.rank, wholes, model.Once{Left: true, Right: true}); got != test.tied {
+			t.Errorf("of %v by %v %d are tied, not %d", test.links, test.rank, got, test.tied)
+		}
+	}
+}

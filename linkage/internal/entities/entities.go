@@ -52,8 +52,10 @@ type Graph struct {
 	Records int
 	Pairs   []Pair // each two records at most once, rejected ones too: they count
 	// Sources has the source of each record; nil: there are none. A source other than 0 has a thing at most once:
-	// no two of its records share a cluster.
+	// no two of its records share a cluster. With Told somebody said so: a record that might be of either of two clusters
+	// is of one of them at most, which makes both less probable.
 	Sources []uint32
+	Told    bool
 	// Same and Different are pairs about which somebody has said what they are. Clusters keep to them, also through
 	// other records. Where they contradict each other, Different wins, see Contradiction.
 	Same, Different [][2]uint32
@@ -297,6 +299,9 @@ func (r *Result) collect(g *Graph, trees []tree) []int32 {
 		c.Joins = append(c.Joins, j.best)
 		c.Probability, c.Weakest = probability(j.evidence), j.best
 	})
+	if g.Told {
+		r.compete(trees, of)
+	}
 	var alone int64
 	for _, p := range g.Pairs {
 		if c := of[p.A]; c >= 0 && c == of[p.B] {
@@ -307,6 +312,27 @@ func (r *Result) collect(g *Graph, trees []tree) []int32 {
 	}
 	r.RightAlone = float64(alone) * unit
 	return of
+}
+
+// compete makes clusters less probable that sources kept apart though their records are alike: of what cannot both be, each
+// has the share of its odds.
+func (r *Result) compete(trees []tree, of []int32) {
+	rivals := make([]float64, len(r.Clusters)) // of each cluster: the sum of the odds of others
+	for i := range trees {
+		for _, j := range trees[i].rivals {
+			for _, record := range []uint32{j.a, j.b} {
+				if c := of[record]; c >= 0 {
+					rivals[c] += math.Exp(j.evidence)
+				}
+			}
+		}
+	}
+	for c, other := range rivals {
+		if p := &r.Clusters[c].Probability; *p < 1 { // nobody has said that it is one thing
+			odds := *p / (1 - *p)
+			*p = odds / (1 + odds + other)
+		}
+	}
 }
 
 // contradict lists what cannot hold together.

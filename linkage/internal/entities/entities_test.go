@@ -181,3 +181,25 @@ func TestResultsDependOnNoOrder(t *testing.T) {
 		}
 	})
 }
+
+func TestWhatSourcesRuleOutTakesProbability(t *testing.T) {
+	// 0 and 1 are of one register, 2 and 3 of another one, 4 of a third.
+	g := &Graph{Records: 5, Sources: []uint32{1, 1, 2, 2, 3}, Pairs: []Pair{{0, 2, 4}, {1, 2, 4}, {1, 3, 2}, {0, 4, 4}, {1, 4, 1}, {2, 4, 4}}}
+	probabilities := func(told bool) (p []float64) {
+		g.Told = told
+		for _, c := range find(t, g, Options{Even: true}).Clusters {
+			p = append(p, c.Probability)
+		}
+		return p
+	}
+	odds := func(of, other float64) float64 { return math.Exp(of) / (1 + math.Exp(of) + math.Exp(other)) }
+	// 1 and 3 could be one with 0, 2 and 4 by the mean of four pairs: 4, 1, and −1 of each that was not compared.
+	if found, told := probabilities(false), probabilities(true); !near(found, []float64{probability(4), probability(2)}) ||
+		!near(told, []float64{odds(4, 0.75), odds(2, 0.75)}) {
+		t.Errorf("%v, and %v if somebody said that sources have things once", found, told)
+	}
+}
+
+func near(x, y []float64) bool {
+	return slices.EqualFunc(x, y, func(a, b float64) bool { return math.Abs(a-b) < 1e-6 })
+}

@@ -21,10 +21,11 @@ type join struct {
 	best     Pair    // the strongest of them
 }
 
-// A tree is the joins of a group, in falling order of evidence, and the verdicts that could not be kept.
+// A tree is the joins of a group, in falling order of evidence, those that sources ruled out, and the verdicts that could
+// not be kept.
 type tree struct {
-	joins   []join
-	refused [][2]uint32
+	joins, rivals []join
+	refused       [][2]uint32
 }
 
 // joinAll joins the records of all groups.
@@ -160,8 +161,11 @@ func (j *joiner) run(ctx context.Context) (t tree) {
 		case now.evidence <= Least:
 		case now != top:
 			j.queue.push(now)
-		case e.different || j.conflict(a, b):
+		case e.different:
 			// They stay apart, and so do all clusters that they become part of.
+		case j.shared(a, b) > 0:
+			t.rivals = append(t.rivals, j.rival(a, b, e))
+			e.different = true
 		default:
 			t.joins = append(t.joins, j.join(a, b, now.evidence, j.g.Pairs[e.best]))
 		}
@@ -177,23 +181,32 @@ func (j *joiner) entry(a, b uint32, e *edge) entry {
 	return entry{mean, min(a, b), max(a, b)}
 }
 
-// conflict tells whether two clusters have records of one source.
-func (j *joiner) conflict(a, b uint32) bool {
+// shared returns how many sources have a record in each of two clusters. Such a source has one record in either, or it was
+// said that these are the same.
+func (j *joiner) shared(a, b uint32) (n int64) {
 	if j.source == nil {
-		return false
+		return 0
 	}
 	x, y := j.source[a], j.source[b]
 	for len(x) > 0 && len(y) > 0 {
 		switch {
 		case x[0] == y[0]:
-			return true
+			n++
+			x, y = x[1:], y[1:]
 		case x[0] < y[0]:
 			x = x[1:]
 		default:
 			y = y[1:]
 		}
 	}
-	return false
+	return n
+}
+
+// rival returns the join of two clusters that sources keep apart. Its evidence is that of the pairs of different sources.
+func (j *joiner) rival(a, b uint32, e *edge) join {
+	pairs := float64(max(1, j.size[a]*j.size[b]-j.shared(a, b)))
+	mean := (float64(e.sum)*unit + Uncompared*max(0, pairs-float64(e.compared))) / pairs
+	return join{a: j.group.records[a], b: j.group.records[b], evidence: mean}
 }
 
 // join makes one cluster of two roots.
@@ -224,7 +237,7 @@ type edge struct {
 	sum       int64  // evidence of the pairs that were compared, in steps
 	compared  uint32 // their number
 	best      uint32 // index of the strongest pair; none: there is none
-	different bool   // somebody has said so of two of their records
+	different bool   // somebody has said so of two of their records, or sources do
 }
 
 const none = ^uint32(0)
