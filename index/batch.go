@@ -100,7 +100,7 @@ func (p *prepared) tick(w *window) {
 
 type span struct{ from, to int }
 
-func within[T any](s []T, at span) []T { return s[at.from:at.to:at.to] }
+func spanned[T any](s []T, at span) []T { return s[at.from:at.to:at.to] }
 
 // newBatch returns an empty batch, for Check or for Add.
 func newBatch(x *collection, check bool) *Batch {
@@ -136,9 +136,6 @@ func (b *Batch) Note(note func(first, next uint64) (name string, value []byte)) 
 func (b *Batch) Remember(hashes ...uint64) {
 	b.past = append(b.past, hashes[:min(len(hashes), mostPast-len(b.past))]...)
 }
-
-// mostPast is the largest number of hashes that one batch remembers.
-const mostPast = 1 << 16
 
 // Grow makes room for so many bytes of documents: see EntryBytes.
 func (b *Batch) Grow(bytes int) {
@@ -190,7 +187,7 @@ func (b *Batch) Add(d Document) {
 	b.maker.Within(v.Within)
 	p := prepared{timed: !d.Time.IsZero(), made: d.Made, accepts: d.Accepts}
 	if b.check && b.x.within >= 0 {
-		p.accepts = b.x.accepting(value{v.Within, bytes.Clone(v.bytes)}, d.Accepts)
+		p.accepts = b.x.accepting(fieldValue{v.Within, bytes.Clone(v.bytes)}, d.Accepts)
 	}
 	if p.timed {
 		p.time = d.Time.UnixNano()
@@ -238,7 +235,7 @@ func (b *Batch) ask() {
 
 // touch asks for the buckets of a document.
 func (b *Batch) touch(v *view, p *prepared) {
-	v.touch(within(b.keys, span{p.keys.from, p.keys.from + p.ways}))
+	v.touch(spanned(b.keys, span{p.keys.from, p.keys.from + p.ways}))
 }
 
 func (b *Batch) addRecord(p *prepared, d Document, set func() []uint64) {
@@ -268,7 +265,7 @@ func (b *Batch) addRecord(p *prepared, d Document, set func() []uint64) {
 }
 
 func (b *Batch) appendKeys(dst []byte, p *prepared) []byte {
-	keys := within(b.keys, p.keys)
+	keys := spanned(b.keys, p.keys)
 	return appendNumbers(binary.LittleEndian.AppendUint64(dst, uint64(len(keys))), keys)
 }
 
@@ -287,14 +284,14 @@ func (b *Batch) look(p *prepared, set func() []uint64) {
 
 // query returns the query that finds documents that are similar to this one.
 func (b *Batch) query(p *prepared, set func() []uint64) query {
-	return query{keys: within(b.keys, span{p.keys.from, p.keys.from + p.ways}), digest: p.digest,
-		words: within(b.words, p.words), time: p.time, set: set, accepts: p.accepts}
+	return query{keys: spanned(b.keys, span{p.keys.from, p.keys.from + p.ways}), digest: p.digest,
+		words: spanned(b.words, p.words), time: p.time, set: set, accepts: p.accepts}
 }
 
 // arrival returns a document of the batch in the form that insert takes.
 func (b *Batch) arrival(p *prepared) arrival {
 	return arrival{
-		keys: within(b.keys, p.keys), ways: p.ways, record: b.bytes[p.record.from : p.record.to : p.record.to+durable.ChecksumSize], sum: p.sum, id: within(b.ids, p.id),
-		digest: p.digest, words: within(b.words, p.words), time: p.time,
+		keys: spanned(b.keys, p.keys), ways: p.ways, record: b.bytes[p.record.from : p.record.to : p.record.to+durable.ChecksumSize], sum: p.sum, id: spanned(b.ids, p.id),
+		digest: p.digest, words: spanned(b.words, p.words), time: p.time,
 	}
 }

@@ -257,12 +257,12 @@ const mostAtOnce = 1 << 20
 func (l *checkpointLoader) next(at uint64) ([]byte, error) {
 	length, err := binary.ReadUvarint(l.from)
 	if err != nil {
-		return nil, cut(err)
+		return nil, endsEarly(err)
 	}
 	if length > mostAtOnce {
 		var long bytes.Buffer
 		if n, err := io.CopyN(&long, l.from, int64(min(length, 1<<40))); err != nil || uint64(n) != length {
-			return nil, cut(err)
+			return nil, endsEarly(err)
 		}
 		return unseal(long.Bytes(), at)
 	}
@@ -271,13 +271,13 @@ func (l *checkpointLoader) next(at uint64) ([]byte, error) {
 	}
 	l.value = l.value[:length]
 	if _, err := io.ReadFull(l.from, l.value); err != nil {
-		return nil, cut(err)
+		return nil, endsEarly(err)
 	}
 	return unseal(l.value, at)
 }
 
-// cut is the error of a checkpoint that ends too early.
-func cut(err error) error {
+// endsEarly is the error of a checkpoint that ends too early.
+func endsEarly(err error) error {
 	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("%w: it ends too early", errDamaged)
 	}

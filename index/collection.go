@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/alike-dev/alike/index/internal/keytable"
@@ -40,6 +41,14 @@ type collection struct {
 
 // errGone says that a document no longer exists.
 var errGone = errors.New("document is gone")
+
+// A lateTable is a table of keys that is filled when it pays. It knows nothing of the store, whose types would otherwise be
+// a part of Index, and compiled again by each package that imports this one.
+type lateTable struct {
+	searches atomic.Int64
+	filling  sync.Mutex
+	fill     func() error // nil: the table is filled
+}
 
 // counts are numbers of events since the index was opened.
 type counts struct {
@@ -84,11 +93,11 @@ func newCollection(o Options) *collection {
 }
 
 // valueOf returns the value of a document by its columns; nil columns have none.
-func (x *collection) valueOf(columns [][]byte) value {
+func (x *collection) valueOf(columns [][]byte) fieldValue {
 	if x.within < 0 {
-		return value{}
+		return fieldValue{}
 	}
-	v := value{}
+	v := fieldValue{}
 	if x.within < len(columns) {
 		v.bytes = columns[x.within]
 	}
@@ -97,16 +106,16 @@ func (x *collection) valueOf(columns [][]byte) value {
 }
 
 // valueIn returns the value of a stored document.
-func (x *collection) valueIn(r record) (value, error) {
+func (x *collection) valueIn(r record) (fieldValue, error) {
 	if x.within < 0 {
-		return value{}, nil
+		return fieldValue{}, nil
 	}
 	columns, err := parseColumns(r.columns)
 	return x.valueOf(columns), err
 }
 
 // accepting returns a function that accepts columns that accepts does, of documents with the value.
-func (x *collection) accepting(v value, accepts func([][]byte) bool) func([][]byte) bool {
+func (x *collection) accepting(v fieldValue, accepts func([][]byte) bool) func([][]byte) bool {
 	if x.within < 0 {
 		return accepts
 	}
@@ -116,19 +125,19 @@ func (x *collection) accepting(v value, accepts func([][]byte) bool) func([][]by
 }
 
 // valueAsked returns the value within which a search is made.
-func (x *collection) valueAsked(within []byte) (value, error) {
+func (x *collection) valueAsked(within []byte) (fieldValue, error) {
 	if x.within < 0 {
-		return value{}, nil
+		return fieldValue{}, nil
 	}
 	if within == nil {
-		return value{}, setting.Errorf("the index compares within the values of %q: search it for records that have the field", x.options.Recipe.Within())
+		return fieldValue{}, setting.Errorf("the index compares within the values of %q: search it for records that have the field", x.options.Recipe.Within())
 	}
-	return value{recipe.WithinOf(within), within}, nil
+	return fieldValue{recipe.WithinOf(within), within}, nil
 }
 
-// A value is what a document has in the field of recipe.Recipe.Within, which is one of its columns. Keys and digests
+// A fieldValue is what a document has in the field of recipe.Recipe.Within, which is one of its columns. Keys and digests
 // depend on it, and candidates with another one are left out by comparing the values.
-type value struct {
+type fieldValue struct {
 	recipe.Within
 	bytes []byte
 }

@@ -29,14 +29,14 @@ func (b *Batch) AppendEntry(dst []byte, i int) []byte {
 	}
 	dst = binary.LittleEndian.AppendUint64(append(dst, flags), uint64(p.time))
 	dst = appendNumbers(dst, p.digest[:])
-	words, keys := within(b.words, p.words), within(b.keys, p.keys)
+	words, keys := spanned(b.words, p.words), spanned(b.keys, p.keys)
 	dst = binary.AppendUvarint(dst, uint64(len(words)))
 	for _, w := range words {
 		dst = binary.LittleEndian.AppendUint32(dst, w)
 	}
 	dst = binary.AppendUvarint(dst, uint64(p.ways))
 	dst = appendNumbers(binary.AppendUvarint(dst, uint64(len(keys))), keys)
-	return append(dst, within(b.bytes, p.record)...)
+	return append(dst, spanned(b.bytes, p.record)...)
 }
 
 // AddEntry adds a document that a batch of an index with the same options has prepared, and compares it with nothing:

@@ -47,14 +47,6 @@ type few struct {
 	table lateTable
 }
 
-// A lateTable is a table of keys that is filled when it pays. It knows nothing of the store, whose types would otherwise be
-// a part of Index, and compiled again by each package that imports this one.
-type lateTable struct {
-	searches atomic.Int64
-	filling  sync.Mutex
-	fill     func() error // nil: the table is filled
-}
-
 // openFew makes the view of an index with keys in memory, and reads no block. It does nothing if the state does not say how
 // many documents are alive.
 func openFew(w *writer, a *applier, threads int, state *lines) (done bool, err error) {

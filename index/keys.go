@@ -37,6 +37,9 @@ const (
 	keyReady = 'g' // g: documents before this slot have keys and facts on disk, settled or not
 )
 
+// mostPast is the largest number of hashes that one batch remembers.
+const mostPast = 1 << 16
+
 // Sizes in bytes.
 const (
 	printSize  = (keytable.PrintBits + 7) / 8

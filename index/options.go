@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/minhash"
@@ -60,24 +59,6 @@ type Options struct {
 	// Columns names the values in Document.Columns, for programs that open the index later. One of them is the field of
 	// Recipe.Within, if that names one: only documents with the same value there are similar.
 	Columns []string
-}
-
-// Window bounds the collection. The zero Window keeps all documents.
-type Window struct {
-	// Docs, if set, is the largest number of documents: the last ones are kept.
-	Docs int
-	// Age, if set, is how far apart in time similar documents may be, and therefore how long documents are
-	// kept. Times are those of the events: Document.Time.
-	Age time.Duration
-	// Late is how much older than the newest document so far a document may be and still be
-	// treated as if it had come in time. One that is older than Age+Late is compared with the
-	// collection, but not kept.
-	Late time.Duration
-	// Refresh moves a document to the end of the window when its duplicate comes, with the time
-	// of the duplicate.
-	Refresh bool
-	// Now, if set, bounds the clock: a document from the future does not make others expire.
-	Now func() time.Time
 }
 
 // withDefaults returns o with every zero field replaced by its default.

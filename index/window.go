@@ -6,6 +6,24 @@ import (
 	"time"
 )
 
+// Window bounds the collection. The zero Window keeps all documents.
+type Window struct {
+	// Docs, if set, is the largest number of documents: the last ones are kept.
+	Docs int
+	// Age, if set, is how far apart in time similar documents may be, and therefore how long documents are
+	// kept. Times are those of the events: Document.Time.
+	Age time.Duration
+	// Late is how much older than the newest document so far a document may be and still be
+	// treated as if it had come in time. One that is older than Age+Late is compared with the
+	// collection, but not kept.
+	Late time.Duration
+	// Refresh moves a document to the end of the window when its duplicate comes, with the time
+	// of the duplicate.
+	Refresh bool
+	// Now, if set, bounds the clock: a document from the future does not make others expire.
+	Now func() time.Time
+}
+
 // marksPerAge is the number of marks within Window.Age: documents between two marks expire together. Decisions do
 // not depend on it: see inTime.
 const marksPerAge = 128

@@ -46,9 +46,9 @@ func (w *writer) grown(now keytable.Range) *view {
 func (w *writer) decide(b *Batch, p *prepared) (Verdict, error) {
 	w.counts.checked.Add(1)
 	if w.options.ByID {
-		v, outdated, err := w.known(b, within(b.ids, p.id))
+		v, outdated, err := w.known(b, spanned(b.ids, p.id))
 		if err == nil && outdated {
-			err = w.replace(within(b.ids, p.id))
+			err = w.replace(spanned(b.ids, p.id))
 		}
 		if err != nil || v.Known {
 			return v, err
@@ -73,7 +73,7 @@ func (w *writer) decide(b *Batch, p *prepared) (Verdict, error) {
 // ask decides about one document of a batch and changes nothing.
 func (w *writer) ask(b *Batch, p *prepared) (Verdict, error) {
 	if w.options.ByID {
-		if v, _, err := w.known(b, within(b.ids, p.id)); err != nil || v.Known {
+		if v, _, err := w.known(b, spanned(b.ids, p.id)); err != nil || v.Known {
 			return v, err
 		}
 	}
@@ -149,7 +149,7 @@ func (w *writer) findOriginal(b *Batch, p *prepared) (err error) {
 	if p.found {
 		return nil
 	}
-	w.record = within(b.bytes, p.record)
+	w.record = spanned(b.bytes, p.record)
 	w.query = b.query(p, w.set)
 	w.keys = w.recent.since(w.keys[:0], look.First, w.query.keys)
 	w.query.keys = w.keys
