@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -107,4 +108,9 @@ func oneOrTwoTables(_ *cobra.Command, args []string) error {
 		return usagef("%s: name two tables, or one", count(int64(len(args)), "argument"))
 	}
 	return nil
+}
+
+// named returns the files that have a name.
+func named(files ...string) []string {
+	return slices.DeleteFunc(files, func(name string) bool { return name == "" })
 }

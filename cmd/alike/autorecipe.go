@@ -102,8 +102,8 @@ func (f *autoRecipe) apply(cmd *cobra.Command, c *alike.Config, threads int) err
 	c.Signatures, c.Decide = shingles, decide
 	chosen := flagsOf(a.Chosen)
 	if f.cluster != nil && a.Told && a.Chosen != advise.Default && !cmd.Flags().Changed("cluster") {
-		f.cluster.value = whole // a chain of noisy copies passes from one text to another, and a passage is not all of a text
-		chosen += " --cluster " + whole
+		f.cluster.value = clusterWhole // a chain of noisy copies passes from one text to another, and a passage is not all of a text
+		chosen += " --cluster " + clusterWhole
 	}
 	f.told = fmt.Sprintf("recipe by a sample of %s: %s (%s)", count(int64(a.Documents), "text"), chosen, a.Reason)
 	return nil

@@ -44,9 +44,6 @@ const checkExamples = `  alike check draft.md --among notes/
   alike check - --index wiki.index --add --id page-7 < page.txt
   alike check "the river rose in the night and by morning" --among notes/`
 
-// errAlike says that a text is not new.
-var errAlike = errors.New("something is alike")
-
 // checking are the flags of the command.
 type checking struct {
 	input     inputFlags

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/alike-dev/alike"
-	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/noclobber"
@@ -143,58 +142,6 @@ func (f *dedupFlags) add(own *pflag.FlagSet) {
 	sayDefaults(own)
 }
 
-// The choices of --cluster.
-const (
-	components = "components" // the default for texts
-	star       = "star"
-	whole      = "whole"
-	held       = "held" // the default for records
-)
-
-// clusterFlags are the flags that say what belongs to a cluster.
-type clusterFlags struct {
-	mode    choice
-	against []string
-}
-
-func (f *clusterFlags) add(own *pflag.FlagSet) {
-	f.mode = choose(components, star, whole, held)
-	own.StringArrayVar(&f.against, "against", nil, "reference `input`: remove what is like a document of it; repeatable")
-	own.Var(&f.mode, "cluster", "components (all documents linked directly or through others), star (only those similar to the kept document itself), whole (only those of which three quarters stand in it) or held (records: split where their own pairs contradict)")
-	sayDefault(own, "cluster", components+"; of records "+held)
-}
-
-func addAccept(own *pflag.FlagSet, accept *bool) {
-	own.BoolVar(accept, "accept", false, "with --records: remove records even if the data do not tell which are the same")
-}
-
-// components tells whether clusters of components were asked for.
-func (f *clusterFlags) components(cmd *cobra.Command) bool {
-	return cmd.Flags().Changed("cluster") && f.mode.value == components
-}
-
-// holds tells whether the clusters of records are those that hold.
-func (f *clusterFlags) holds(cmd *cobra.Command) bool {
-	return f.mode.value == held || !cmd.Flags().Changed("cluster")
-}
-
-// apply sets what belongs to a cluster, and which document of it is kept.
-func (f *clusterFlags) apply(cmd *cobra.Command, keep string, c *alike.Config) error {
-	rule, err := cluster.ParseKeep(keep)
-	if err != nil {
-		return usageError{err}
-	}
-	decision, _ := c.Decide.(dedup.Similarity)
-	if decision.Measure.ByParts() && f.components(cmd) {
-		return usagef("--cluster components is not for --measure %s: texts that are parts of one long text are not alike; leave --cluster out", decision.Measure)
-	}
-	if len(f.against) > 0 {
-		c.Beside = dedup.Against(f.against)
-	}
-	c.Survivors = dedup.OnePerCluster{Keep: rule, Star: f.mode.value == star, Whole: f.mode.value == whole}
-	return nil
-}
-
 // apply sets which document of a cluster is kept, and where the output goes.
 func (f *dedupFlags) apply(cmd *cobra.Command, c *alike.Config) error {
 	if f.output == "" {
@@ -249,7 +196,7 @@ func (f *dedupFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if err := f.records.checkTexts(cmd.Flags()); err != nil {
 		return err
 	}
-	if f.clusters.mode.value == held {
+	if f.clusters.mode.value == clusterHeld {
 		return usagef("--cluster held is about the records of a table: give --records too, or take components, star or whole")
 	}
 	c, err := f.config(cmd, args)
@@ -286,18 +233,12 @@ func (f *dedupFlags) run(cmd *cobra.Command, args []string) (err error) {
 	return f.report(cmd, c, func(c alike.Config) (*alike.Summary, error) { return alike.Dedup(cmd.Context(), c) })
 }
 
-// errUndecided says that records were grouped and none was removed.
-var errUndecided = errors.New("the data do not tell which records are the same: it is not known how many of the pairs found are right. " +
-	"Nothing was removed; clusters.csv has the clusters. " +
-	"What helps: --source COLUMN, if a source has a thing once; --same COLUMNS, in which one thing agrees; labels (alike label, then alike learn) and --model FILE; " +
-	"--precision 0.9, for the surest clusters only. --accept removes records all the same")
-
 // runRecords keeps one record of every cluster of linked records.
 func (f *dedupFlags) runRecords(cmd *cobra.Command, args []string) error {
 	if err := f.records.check(cmd, args); err != nil {
 		return err
 	}
-	if f.clusters.mode.value == whole {
+	if f.clusters.mode.value == clusterWhole {
 		return usagef("--cluster whole looks at texts: of records take held, components or star")
 	}
 	flags := f.records.joinFlags(cmd, &f.corpusFlags)
@@ -305,7 +246,7 @@ func (f *dedupFlags) runRecords(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if f.clusters.mode.value == star && len(join.Verdicts) > 0 {
+	if f.clusters.mode.value == clusterStar && len(join.Verdicts) > 0 {
 		return usagef("--cluster star compares with the kept record only, and --verdicts hold among all: take held or components")
 	}
 	join.Clusters = f.clusters.holds(cmd)

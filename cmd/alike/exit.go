@@ -28,6 +28,18 @@ const (
 	exitUndecided = 5 // records were grouped and none removed: the data do not tell
 )
 
+// errAlike says that a text is not new.
+var errAlike = errors.New("something is alike")
+
+// errSkipped says that a command has done its work but left some input out.
+var errSkipped = errors.New("some input was skipped")
+
+// errUndecided says that records were grouped and none was removed.
+var errUndecided = errors.New("the data do not tell which records are the same: it is not known how many of the pairs found are right. " +
+	"Nothing was removed; clusters.csv has the clusters. " +
+	"What helps: --source COLUMN, if a source has a thing once; --same COLUMNS, in which one thing agrees; labels (alike label, then alike learn) and --model FILE; " +
+	"--precision 0.9, for the surest clusters only. --accept removes records all the same")
+
 // exitCode reports what has ended a command and returns the exit code.
 func exitCode(cmd *cobra.Command, err error) int {
 	stderr := cmd.ErrOrStderr()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/report"
 )
@@ -145,4 +147,20 @@ func (f *foundFlags) describe(ctx context.Context, found *report.Found, c *alike
 		err = alike.DescribeRecords(ctx, found, c.Right, c.RightID, true, c.Corpus, f.by)
 	}
 	return err
+}
+
+// checkLabels refuses what labels cannot be read from and written to again, such as a device.
+func checkLabels(flag, path string) error {
+	if at, err := os.Stat(path); err == nil && !at.Mode().IsRegular() {
+		return usagef("%s %s is no file: labels are read again, to go on with them; name a file", flag, fault.Shown(path))
+	}
+	return nil
+}
+
+// labelNames are the columns of labels.
+func labelNames(oneTable bool) []string {
+	if oneTable {
+		return []string{"a", "b", "match"}
+	}
+	return []string{"left_id", "right_id", "match"}
 }

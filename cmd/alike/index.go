@@ -280,13 +280,6 @@ func (d *fed) tell(w io.Writer) {
 	tellApart(w, d.Apart)
 }
 
-// tellApart says what documents that were named apart are called; nothing if there are none.
-func tellApart(w io.Writer, n int64) {
-	if n > 0 {
-		fmt.Fprintf(w, "alike: the index has another document named by the same file and line as %s without an id: named file:line#hash there; --id-field says where ids are\n", count(n, "document"))
-	}
-}
-
 func newIndexDelete() *cobra.Command {
 	return &cobra.Command{
 		Use:     "delete DIR ID...",

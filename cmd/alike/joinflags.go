@@ -2,7 +2,6 @@ package main
 
 import (
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -209,10 +208,6 @@ func explainedOn(page string) int {
 func (f *joinFlags) reads() []string { return named(f.truth, f.known, f.verdicts, f.model, f.config) }
 func (f *joinFlags) writes() []string {
 	return named(f.page, f.found.page, f.plot, f.save, f.skipped, f.summary, f.clusters, f.audited)
-}
-
-func named(files ...string) []string {
-	return slices.DeleteFunc(files, func(name string) bool { return name == "" })
 }
 
 // skipping makes a join report the records that it cannot read. The caller calls end.

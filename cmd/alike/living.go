@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -89,20 +87,6 @@ func buildMemory(memory int64) int64 {
 		return 0
 	}
 	return max(memory/2-24<<20, 8<<20)
-}
-
-// withIndex opens an index for the time of use, in at most o.Memory bytes; 0: as much as it needs. A command that runs
-// under a holder uses the index that is open there.
-func withIndex(ctx context.Context, dir string, o index.OpenOptions, use func(x *index.Index) error) (err error) {
-	if h := holderOf(ctx); h != nil {
-		return h.use(dir, o.ReadOnly, use)
-	}
-	x, err := index.Open(dir, o)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, x.Close()) }()
-	return use(x)
 }
 
 // growing returns the index that a run of dedup grows.

@@ -104,7 +104,7 @@ func (own *planFlags) runRecords(cmd *cobra.Command, command string, records *re
 		if o.Keep, err = cluster.ParseKeep(own.keep); err != nil {
 			return usageError{err}
 		}
-		if own.clusters.mode.value == star || own.clusters.mode.value == whole || len(own.clusters.against) > 0 {
+		if own.clusters.mode.value == clusterStar || own.clusters.mode.value == clusterWhole || len(own.clusters.against) > 0 {
 			return usagef("--cluster star, whole and --against are for texts in plans: of records take alike dedup --records, or leave them out")
 		}
 		o.Connected, o.Accept = !own.clusters.holds(cmd), own.accept
@@ -131,7 +131,7 @@ func (own *planFlags) run(cmd *cobra.Command, command string, flags *corpusFlags
 		return err
 	}
 	if command == stage.Dedup {
-		if own.clusters.mode.value == held {
+		if own.clusters.mode.value == clusterHeld {
 			return usagef("--cluster held is about the records of a table: give --records too, or take components or star")
 		}
 		if err := errors.Join(own.clusters.apply(cmd, own.keep, &c), own.tags.apply(&c)); err != nil {

@@ -201,3 +201,10 @@ func rawID(id []byte) []byte {
 	}
 	return id
 }
+
+// tellApart says what documents that were named apart are called; nothing if there are none.
+func tellApart(w io.Writer, n int64) {
+	if n > 0 {
+		fmt.Fprintf(w, "alike: the index has another document named by the same file and line as %s without an id: named file:line#hash there; --id-field says where ids are\n", count(n, "document"))
+	}
+}

@@ -21,9 +21,6 @@ import (
 	"github.com/alike-dev/alike/internal/fault"
 )
 
-// errSkipped says that a command has done its work but left some input out.
-var errSkipped = errors.New("some input was skipped")
-
 // namedOfKind is how many problems of a kind are named on standard error.
 const namedOfKind = 5
 
