@@ -24,7 +24,7 @@ type Group struct {
 // depend on that of the links, nor does anything else. O(n + m log m) for m links.
 func Groups(n int, links []Link) []Group {
 	links = slices.Clone(links)
-	slices.SortFunc(links, func(a, b Link) int {
+	sorting.Func(links, func(a, b Link) int {
 		return cmp.Or(cmp.Compare(b.Similarity, a.Similarity), cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B))
 	})
 	u, joins := New(n), make([]Link, 0, n)

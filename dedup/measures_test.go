@@ -52,41 +52,51 @@ func nested(seed uint64, n int) []testDoc {
 	return docs
 }
 
+// weightedSet is a set of features and how often each occurs.
+type weightedSet struct {
+	features []uint64
+	counts   map[uint64]uint64
+}
+
+// common returns how often features occur in both.
+func (a weightedSet) common(b weightedSet) (n uint64) {
+	for f, count := range a.counts {
+		n += min(count, b.counts[f])
+	}
+	return n
+}
+
 // weighted returns the features of texts with how often they occur.
-func weighted(t testing.TB, docs []testDoc) []simjoin.Weighted {
+func weighted(t testing.TB, docs []testDoc) []weightedSet {
 	t.Helper()
 	s, err := shingle.New(shingle.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	sets := make([]simjoin.Weighted, len(docs))
+	sets := make([]weightedSet, len(docs))
 	for i, d := range docs {
 		features := s.AppendFeatures(nil, []byte(d.text))
-		counts := map[uint64]uint32{}
+		counts := map[uint64]uint64{}
 		for _, f := range features {
 			counts[f]++
 		}
 		features = shingle.Set(features)
-		weights := make([]uint32, len(features))
-		for j, f := range features {
-			weights[j] = counts[f]
-		}
-		sets[i] = simjoin.NewWeighted(features, weights)
+		sets[i] = weightedSet{features, counts}
 	}
 	return sets
 }
 
 // match returns the counts of a pair as the measure takes them.
-func match(m measure.Measure, a, b simjoin.Weighted) measure.Match {
+func match(m measure.Measure, a, b weightedSet) measure.Match {
 	if m == measure.WeightedJaccard {
-		return measure.Match{Intersection: simjoin.IntersectionWeighted(a, b), SizeA: a.Size, SizeB: b.Size}
+		return measure.Match{Intersection: a.common(b), SizeA: a.common(a), SizeB: b.common(b)}
 	}
-	inter := simjoin.Intersection(a.Features, b.Features)
-	return measure.Match{Intersection: uint64(inter), SizeA: uint64(len(a.Features)), SizeB: uint64(len(b.Features))}
+	inter := simjoin.Intersection(a.features, b.features)
+	return measure.Match{Intersection: uint64(inter), SizeA: uint64(len(a.features)), SizeB: uint64(len(b.features))}
 }
 
 // pairsByDefinition returns the lines that Pairs is to make: every pair is compared.
-func pairsByDefinition(docs []testDoc, sets []simjoin.Weighted, limit measure.Threshold) (lines []string) {
+func pairsByDefinition(docs []testDoc, sets []weightedSet, limit measure.Threshold) (lines []string) {
 	for i := range docs {
 		for j := range docs {
 			if i == j || j < i && limit.Measure().Symmetric() {
@@ -182,12 +192,12 @@ func TestEveryMeasureWithoutTheSetsKeepsItsRecall(t *testing.T) {
 // removalByDefinition says who is removed for whom, and how much of it is in there: from
 // the largest set on, ties by the number, a document is kept unless it is inside a
 // reference or a document kept before. A copy of one of these goes for it.
-func removalByDefinition(docs []testDoc, refs int, sets []simjoin.Weighted, limit measure.Threshold) (lines []string) {
+func removalByDefinition(docs []testDoc, refs int, sets []weightedSet, limit measure.Threshold) (lines []string) {
 	order := make([]int, len(docs)-refs)
 	for i := range order {
 		order[i] = refs + i
 	}
-	size := func(i int) int { return len(sets[i].Features) }
+	size := func(i int) int { return len(sets[i].features) }
 	slices.SortStableFunc(order, func(i, j int) int { return size(j) - size(i) })
 	var kept []int
 	for i := range refs {
@@ -195,7 +205,7 @@ func removalByDefinition(docs []testDoc, refs int, sets []simjoin.Weighted, limi
 	}
 	removed := make([]string, len(docs))
 	for _, i := range order {
-		in := slices.IndexFunc(kept, func(k int) bool { return size(i) > 0 && slices.Equal(sets[i].Features, sets[k].Features) })
+		in := slices.IndexFunc(kept, func(k int) bool { return size(i) > 0 && slices.Equal(sets[i].features, sets[k].features) })
 		if in < 0 {
 			in = slices.IndexFunc(kept, func(k int) bool {
 				m := match(measure.Containment, sets[i], sets[k])

@@ -10,7 +10,7 @@
 // verification. Containment is slower than other measures, because the larger set of a
 // pair has no short prefix.
 //
-// Weighted sets have a kernel, IntersectionWeighted. A set without
+// Weighted sets are Vectors, compared by Overlap. A set without
 // weights has weights of 1: its weighted Jaccard similarity equals the plain one.
 //
 // A set is a []uint64 sorted ascending without repeats; the numbers may be any,

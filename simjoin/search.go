@@ -32,20 +32,10 @@ func NewSearchIndex(sets [][]uint64, t measure.Threshold) *SearchIndex {
 	return x
 }
 
-// IndexBytes returns an upper estimate of the peak memory of NewIndex for the given numbers of sets and of tokens,
-// repeats included, at any threshold: 22 bytes a token, 112 a set and a little more. Where most tokens are in one set
-// only it is about 15 bytes a token. It does not count the sets themselves, nor the garbage, which is small if the
-// collector has a memory limit.
-func IndexBytes(sets, tokens int) int64 { return peak(22, sets, tokens) }
-
-// SearchIndexBytes is IndexBytes for NewSearchIndex: 32 bytes a token, and not much less if most tokens are in one set
-// only.
-func SearchIndexBytes(sets, tokens int) int64 { return peak(32, sets, tokens) }
-
-func peak(perToken int64, sets, tokens int) int64 {
-	const perSet, scratch = 112, 4 << 20
-	return scratch + perSet*int64(sets) + perToken*int64(tokens)
-}
+// SearchIndexBytes returns an upper estimate of the peak memory of NewSearchIndex for the given numbers of sets and of
+// tokens, repeats included, at any threshold: 32 bytes a token, 112 a set and a little more. It does not count the sets
+// themselves, nor the garbage, which is small if the collector has a memory limit.
+func SearchIndexBytes(sets, tokens int) int64 { return 4<<20 + 112*int64(sets) + 32*int64(tokens) }
 
 // Search returns the groups whose sets reach the threshold with the given set, in at least one direction if the measure
 // is directed, in a fixed order. The set need not be in the index. If an equal set is there, its group is among the

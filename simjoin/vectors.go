@@ -14,8 +14,7 @@ import (
 const maxSquare = 1 << 62
 
 // Vector is a weighted set of a collection with its own dictionary: features are small
-// numbers, ascending without repeats, each with its weight, at least 1. See Weighted for
-// sets of hashes.
+// numbers, ascending without repeats, each with its weight, at least 1.
 type Vector struct{ Features, Weights []uint32 }
 
 // Sum returns the sum of the weights, the size of a set for every measure but Cosine.
@@ -157,38 +156,13 @@ func (v *Vectors) Grow(vectors, features int) {
 	v.weights = slices.Grow(v.weights, features)
 }
 
-// Weighted is a set whose features have integer weights: features ascending without
-// repeats, each with its weight, at least 1, and the sum of the weights, below 2⁴⁸. Make
-// one with NewWeighted.
-type Weighted struct {
-	Features []uint64
-	Weights  []uint32
-	Size     uint64
-}
-
-// NewWeighted returns the weighted set of the given features and weights, which must have
-// equal lengths. It keeps both slices. O(len(weights)).
-func NewWeighted(features []uint64, weights []uint32) Weighted {
-	size := uint64(0)
-	for _, w := range weights {
-		size += uint64(w)
-	}
-	return Weighted{features, weights, size}
-}
-
-// IntersectionWeighted returns the sum, over the features that two weighted sets share,
-// of the smaller weight. O(len(a.Features) + len(b.Features)). It does not allocate.
-func IntersectionWeighted(a, b Weighted) uint64 {
-	return overlapWeighted(a.Features, a.Weights, b.Features, b.Weights)
-}
-
 // overlapWeighted merges two weighted sets without branches that depend on the data:
 //
 //	steps times:
 //	    x, y = a[i], b[j];  v, w = their weights
 //	    common += x = y ? min(v, w) : 0
 //	    i += x ≤ y;  j += y ≤ x
-func overlapWeighted[T uint32 | uint64](fa []T, wa []uint32, fb []T, wb []uint32) (common uint64) {
+func overlapWeighted(fa, wa, fb, wb []uint32) (common uint64) {
 	wa, wb = wa[:len(fa)], wb[:len(fb)]
 	i, j := 0, 0
 	for steps := min(len(fa), len(fb)); steps > 0; steps = min(len(fa)-i, len(fb)-j) {

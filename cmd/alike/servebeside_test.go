@@ -82,9 +82,9 @@ func TestProfilesAreForThisMachineOnly(t *testing.T) {
 	}{
 		"goroutine?debug=1":    {http.StatusOK, "goroutine profile: total "},
 		"heap?gc=1":            {http.StatusOK, "\x1f\x8b"},
-		"heap?seconds=1":       {http.StatusBadRequest, "only profile and trace take seconds"},
+		"heap?seconds=1":       {http.StatusBadRequest, "only profile takes seconds"},
 		"profile?seconds=0.01": {http.StatusOK, "\x1f\x8b"},
-		"trace?seconds=0.01":   {http.StatusOK, "go 1."},
+		"trace?seconds=0.01":   {http.StatusNotFound, "not found"},
 		"cmdline":              {http.StatusOK, os.Args[0]},
 		"":                     {http.StatusOK, " goroutine\n"},
 		"none":                 {http.StatusNotFound, "404"},

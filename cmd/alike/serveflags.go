@@ -15,7 +15,6 @@ import (
 	"os"
 	"runtime"
 	"runtime/pprof"
-	"runtime/trace"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -157,19 +156,19 @@ func profile(ctx context.Context, address string, log *slog.Logger) (stop func()
 	return serveBeside(ctx, "pprof", address, mux, log)
 }
 
-// answerProfile answers with a profile as net/http/pprof does, without its differences of two profiles: that package makes
-// the program 0.4 MB larger.
+// answerProfile answers with a profile as net/http/pprof does, without its differences of two profiles and its traces: that
+// package makes the program 0.4 MB larger.
 func answerProfile(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	seconds, _ := strconv.ParseFloat(r.FormValue("seconds"), 64)
-	during := func(start func(io.Writer) error, stop func(), usual float64) error {
-		if err := start(w); err != nil {
+	ofProcessor := func() error {
+		if err := pprof.StartCPUProfile(w); err != nil {
 			return err
 		}
-		defer stop()
+		defer pprof.StopCPUProfile()
 		select {
 		case <-r.Context().Done():
-		case <-time.After(time.Duration(cmp.Or(max(seconds, 0), usual) * float64(time.Second))):
+		case <-time.After(time.Duration(cmp.Or(max(seconds, 0), 30) * float64(time.Second))):
 		}
 		return nil
 	}
@@ -177,9 +176,7 @@ func answerProfile(w http.ResponseWriter, r *http.Request) {
 	var err error
 	switch known := pprof.Lookup(name); {
 	case name == "profile":
-		err = during(pprof.StartCPUProfile, pprof.StopCPUProfile, 30)
-	case name == "trace":
-		err = during(trace.Start, trace.Stop, 1)
+		err = ofProcessor()
 	case name == "cmdline", name == "":
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		if name != "" {
@@ -192,7 +189,7 @@ func answerProfile(w http.ResponseWriter, r *http.Request) {
 	case known == nil:
 		http.NotFound(w, r)
 	case seconds != 0:
-		err = errors.New("only profile and trace take seconds: compare two by go tool pprof -base")
+		err = errors.New("only profile takes seconds: compare two by go tool pprof -base")
 	default:
 		debug, _ := strconv.Atoi(r.FormValue("debug"))
 		if debug != 0 {
