@@ -68,6 +68,10 @@ func link(ctx context.Context, c *Config, f *find.Finder, r *Result) error {
 
 // choose chooses the links among the candidates of an examiner, and describes them in the result.
 func choose(ctx context.Context, c *Config, e *judge.Examiner, fixed settled, t *held.Tables, r *Result) error {
+	alone := e.Probability
+	if e.Told && !e.ByKinds {
+		expectRivals(ctx, e)
+	}
 	var edges []int
 	edges, r.Assignment = allowed(e, c.Match, e.Probability, e.Rank)
 	if err := ctx.Err(); err != nil {
@@ -101,7 +105,7 @@ func choose(ctx context.Context, c *Config, e *judge.Examiner, fixed settled, t 
 		fewer = e.Once.Most(t.Records[0], t.Records[1])
 	}
 	if t.Right == nil {
-		clusters, err := clustersOf(ctx, c, e, fixed.verdicts, t.Left.Rows(), edges)
+		clusters, err := clustersOf(ctx, c, e, alone, fixed.verdicts, t.Left.Rows(), edges)
 		if err != nil {
 			return err
 		}
@@ -287,19 +291,30 @@ func namesOf(compared []Column) (list []columns.Column) {
 	return list
 }
 
-// clustersOf groups the records of the only table. Without a rule of the configuration the cut has the best expected F1
+// expectRivals makes candidates less probable that rule each other out, as the user has named the sources of records: links
+// are chosen by it. Clusters are not: they hold one of two equal records of a source, with a probability of about a half.
+func expectRivals(ctx context.Context, e *judge.Examiner) {
+	e.Rivals = true
+	probability, rank := model.Apply(ctx, e.Model, e.Found, e.Once, e.Sources.OfLeft())
+	for i, p := range e.Probability {
+		probability[i] = min(p, probability[i])
+	}
+	e.Probability, e.Rank = probability, rank
+}
+
+// clustersOf groups the records of the only table, by the probability of each candidate. Without a rule of the configuration the cut has the best expected F1
 // of the closed clusters.
-func clustersOf(ctx context.Context, c *Config, e *judge.Examiner, v *verdicts, records int, edges []int) (*Entities, error) {
+func clustersOf(ctx context.Context, c *Config, e *judge.Examiner, probability []float64, v *verdicts, records int, edges []int) (*Entities, error) {
 	g := &entities.Graph{Records: records, Pairs: make([]entities.Pair, len(e.Found.Pairs)), Sources: e.Sources.OfLeft(), Told: e.Told}
 	for i, p := range e.Found.Pairs {
-		g.Pairs[i] = entities.Pair{A: p.A, B: p.B, Evidence: model.LogOdds(e.Probability[i])}
+		g.Pairs[i] = entities.Pair{A: p.A, B: p.B, Evidence: model.LogOdds(probability[i])}
 		if c.Threshold > 0 { // it decides about each pair: no link is evidence against, and nothing else is for
 			g.Pairs[i].Evidence = min(g.Pairs[i].Evidence, -1)
 		}
 	}
 	if c.Threshold > 0 {
 		for _, i := range edges {
-			g.Pairs[i].Evidence = max(1, model.LogOdds(e.Probability[i]))
+			g.Pairs[i].Evidence = max(1, model.LogOdds(probability[i]))
 		}
 	}
 	if v != nil {

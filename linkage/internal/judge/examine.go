@@ -146,7 +146,7 @@ func (e *Examiner) learnPart(ctx context.Context, pairs *candidates.Pairs, part 
 // does not expect rivals. One that follows kinds does, see model.Fit; by another one a record that a source has twice would
 // lose both of its pairs.
 func (e *Examiner) rivalSources() []uint32 {
-	if !e.ByKinds {
+	if !e.ByKinds && !e.Rivals {
 		return nil
 	}
 	return e.sourcesOfOne()

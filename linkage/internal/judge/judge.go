@@ -60,6 +60,7 @@ type Examiner struct {
 	Shifts      []closeness.Shift  // of each column, between the tables; nil: there are none
 	Model       *model.Model
 	ByKinds     bool                // the model was made from the kinds of pairs
+	Rivals      bool                // a record has one partner of each source also if it was not
 	Dispute     model.Dispute       // see model.Fitted
 	Kinds       []model.Kind        // see model.Fitted
 	Decoys      *model.Decoys       // see model.Fitted
