@@ -280,6 +280,9 @@ func input(c *Config, f *find.Finder, compared []Column) *compare.Input {
 	for _, column := range compared {
 		in.Columns = append(in.Columns, column.Weight)
 	}
+	if c.Model != nil {
+		in.Passing = c.Model.Base.Passing
+	}
 	if sorting := f.Memory.Sorting(); sorting > 0 {
 		in.Room = sorting / 16
 	}

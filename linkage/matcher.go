@@ -102,7 +102,7 @@ func OpenMatcher(ctx context.Context, c MatchConfig) (*Matcher, error) {
 	}
 	m.input = compare.Input{
 		Left: m.table, Numbering: &m.numbering, Kinds: m.kinds, Scale: settings.scale(), Weigh: settings.weigh, Threads: settings.Threads, Room: math.MaxInt64,
-		OneKind: c.Model.OneTable,
+		OneKind: c.Model.OneTable, Passing: c.Model.Base.Passing,
 	}
 	for _, f := range c.Model.Fields {
 		m.input.Columns = append(m.input.Columns, f.Weight)

@@ -112,7 +112,6 @@ func readTables(ctx context.Context, c *Config, t *find.Finder, result *Result, 
 		return err
 	}
 	t.Kept, t.IDColumns = c.With, [2]string{left.id, right.id}
-	t.Numbering.Names = c.bySimilarity() || c.Right != ""
 	if c.Evidence > 0 || c.Audit > 0 {
 		t.Numbering.Lookup = true
 		t.Kept = withAll(t.Kept, left.columns, right.columns)

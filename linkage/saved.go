@@ -22,7 +22,7 @@ func newModel(c *Config, r *Result, e *judge.Examiner, weights []float64) *Model
 	for _, column := range r.Columns {
 		m.Fields = append(m.Fields, column.Field)
 	}
-	m.Base = Base{Prior: base.Prior, Share: base.Share[:len(m.Fields)], Shifts: e.Shifts, BySource: e.ByKinds}
+	m.Base = Base{Prior: base.Prior, Share: base.Share[:len(m.Fields)], Shifts: e.Shifts, BySource: e.ByKinds, Passing: e.Passing}
 	if !c.noSources() {
 		m.Sources, m.Doubled = c.Sources, c.Doubled
 	}

@@ -49,6 +49,8 @@ type Base struct {
 	BySource bool `json:"by_source,omitempty"`
 	// Shifts are by how much the numbers or dates of a column of the right table exceed those of the left one; nil: by nothing.
 	Shifts []Shift `json:"shifts,omitempty"`
+	// Passing are, of each column, the hashes of words that tell nothing by standing in each other's place; nil: there are none.
+	Passing [][]uint64 `json:"passing,omitempty"`
 }
 
 // A Shift is a difference, or the logarithm of a factor: Ratio and By.
@@ -105,6 +107,8 @@ func (m *Model) check() error {
 		return fmt.Errorf("the model has %d fields, %d shares and the evidence of %d: not what was learned", columns, len(m.Base.Share), len(m.Base.Evidence))
 	case m.Base.Shifts != nil && len(m.Base.Shifts) != columns:
 		return fmt.Errorf("the model has %d fields and %d shifts: not what was learned", columns, len(m.Base.Shifts))
+	case m.Base.Passing != nil && len(m.Base.Passing) != columns:
+		return fmt.Errorf("the model has %d fields, and passing words of %d: not what was learned", columns, len(m.Base.Passing))
 	case !(m.Threshold >= 0 && m.Threshold < 1):
 		return fmt.Errorf("the model's threshold is %v: take a probability from 0 to below 1", m.Threshold)
 	}

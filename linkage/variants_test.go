@@ -92,6 +92,42 @@ func TestThingsOfOneSeriesAreNotSaidToBeCopies(t *testing.T) {
 	}
 }
 
+// offers makes a table of offers of things, each from 5 to 30 times. Their titles have brand and model in common, and else what a shop
+// says of the thing.
+func offers(things int) (table string, pairs int) {
+	rng := rand.New(rand.NewPCG(15, 16))
+	var b strings.Builder
+	b.WriteString("id,title,brand,price\n")
+	for i := range things {
+		brand, model, price := word(rng.IntN(6)), fmt.Sprintf("%s%d", word(50+rng.IntN(30)), 100+rng.IntN(900)), 100+rng.IntN(500)
+		of, said := 5+rng.IntN(26), rng.Perm(60)[:8]
+		for c := range of {
+			title := brand + " " + model
+			for _, k := range rng.Perm(len(said))[:2+rng.IntN(4)] {
+				title += " " + word(200+said[k])
+			}
+			for range rng.IntN(3) {
+				title += " " + word(200+rng.IntN(60))
+			}
+			fmt.Fprintf(&b, "%d-%d,%s,%s,%.2f\n", i, c, title, brand, float64(price)*(0.8+0.4*rng.Float64()))
+		}
+		pairs += of * (of - 1) / 2
+	}
+	return b.String(), pairs
+}
+
+// TestShopsSayOfAThingWhatTheyLike has titles in which words that come and go stand in each other's place.
+func TestShopsSayOfAThingWhatTheyLike(t *testing.T) {
+	table, pairs := offers(60)
+	r := join(t, Config{Left: write(t, "offers.csv", table)})
+	if f1 := 2 * float64(rightOf(r)) / float64(r.Links.Len()+pairs); f1 < 0.9 || !r.Disputed {
+		t.Errorf("F1 %.3f, %d links of %d pairs; disputed: %v %q", f1, r.Links.Len(), pairs, r.Disputed, r.Notes)
+	}
+	if again := join(t, Config{Left: write(t, "offers.csv", table), Model: r.Model}); again.Links.Len() != r.Links.Len() {
+		t.Errorf("%d links, by the model of the same table %d", r.Links.Len(), again.Links.Len())
+	}
+}
+
 // movers makes a table of people, each there twice. A sixth have moved in between: to another street, town and postcode, which say
 // nothing of each other. Some share a home.
 func movers(n int) string {

@@ -104,8 +104,7 @@ func (d *Dictionary) bytes() int64 { return int64(4*cap(d.slots) + 8*cap(d.hashe
 // Numbering gives numbers to the tokens and values of all chunks of the joined tables. The zero value is
 // empty.
 type Numbering struct {
-	Names  bool // Hashes can be called after Finish, which keeps 8 bytes a token for that
-	Lookup bool // Token can be called after Finish, which keeps 12 to 24 bytes a token for that
+	Lookup bool // Token can be called after Finish, which keeps 4 to 16 bytes a token for that
 	// Openings keeps the openings of texts, 24 bytes a distinct value: see Column.Opening.
 	Openings bool
 	tokens   Dictionary
@@ -144,10 +143,7 @@ func (n *Numbering) Finish() {
 		}
 	}
 	if !n.Lookup {
-		hashes := n.tokens.hashes
-		if n.tokens = (Dictionary{}); n.Names {
-			n.tokens.hashes = hashes
-		}
+		n.tokens = Dictionary{hashes: n.tokens.hashes}
 	}
 	for _, c := range n.columns {
 		c.numbers = Dictionary{}
@@ -168,7 +164,7 @@ func (n *Numbering) Snapshot() *Numbering {
 // has it, and after Finish without Lookup. O(1).
 func (n *Numbering) Token(hash uint64) (number uint32, ok bool) { return n.tokens.find(hash) }
 
-// Hashes returns the hashes of the tokens by number; after Finish with Names or Lookup only.
+// Hashes returns the hashes of the tokens by number.
 func (n *Numbering) Hashes() []uint64 { return n.tokens.hashes }
 
 // IsGram reports whether a token is a 3-gram of a word, and not a word or a value.

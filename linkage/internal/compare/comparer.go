@@ -13,6 +13,7 @@ type Comparer struct {
 	Left, Right *record.Table // the same for one table
 	numbering   *record.Numbering
 	Columns     []column
+	Passing     [][]uint64 // of each column, the hashes of words that tell nothing by standing in each other's place; nil: there are none
 }
 
 func NewComparer(ctx context.Context, in *Input) (*Comparer, error) {
@@ -44,6 +45,7 @@ func NewComparer(ctx context.Context, in *Input) (*Comparer, error) {
 		}
 		c.Columns = append(c.Columns, col)
 	}
+	c.Leave(in.Passing)
 	return c, nil
 }
 

@@ -83,6 +83,16 @@ func TestColumnsOfOneWordHaveNoExchanges(t *testing.T) {
 // columnOf returns a column of words, each text of which is a row, and the value of each.
 func columnOf(t *testing.T, texts [][]string) (c *column, values []uint32) {
 	t.Helper()
+	comparer := comparerOf(t, texts, nil)
+	for row := range texts {
+		values = append(values, comparer.Left.Cells(row)[0]-1)
+	}
+	return &comparer.Columns[0], values
+}
+
+// comparerOf returns what compares texts of words in one column.
+func comparerOf(t *testing.T, texts [][]string, passing [][]uint64) *Comparer {
+	t.Helper()
 	var numbering record.Numbering
 	kinds := []record.Kind{record.Words}
 	table, chunk := record.NewTable(1, &numbering), record.NewChunk(kinds)
@@ -92,16 +102,13 @@ func columnOf(t *testing.T, texts [][]string) (c *column, values []uint32) {
 	table.Add(chunk)
 	numbering.Finish()
 	comparer, err := NewComparer(t.Context(), &Input{
-		Left: table, Numbering: &numbering, Kinds: kinds, Columns: []float64{1}, Threads: 1, Scale: weighing.Scale{Measure: measure.Cosine},
+		Left: table, Numbering: &numbering, Kinds: kinds, Columns: []float64{1}, Passing: passing, Threads: 1, Scale: weighing.Scale{Measure: measure.Cosine},
 		Weigh: func(df []uint32, n int) (record.Weights, error) { return record.IDF(df, n), nil },
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for row := range texts {
-		values = append(values, table.Cells(row)[0]-1)
-	}
-	return &comparer.Columns[0], values
+	return comparer
 }
 
 func TestEveryLevelStandsForWhatItIs(t *testing.T) {

@@ -134,14 +134,17 @@ func (c *column) useWords(n *record.Numbering, df []uint32) {
 // Worded tells whether the values of the column are texts of several words, as a rule.
 func (c *column) Worded() bool { return c.words != nil }
 
-// OwnWords appends the common words of text a that b has not.
-func (c *column) OwnWords(dst []uint32, a, b uint32) []uint32 {
+// OwnWords appends the common words of text a that b has not, and sharedWords those that both have.
+func (c *column) OwnWords(dst []uint32, a, b uint32) []uint32    { return c.wordsOf(dst, a, b, false) }
+func (c *column) sharedWords(dst []uint32, a, b uint32) []uint32 { return c.wordsOf(dst, a, b, true) }
+
+func (c *column) wordsOf(dst []uint32, a, b uint32, shared bool) []uint32 {
 	if c.words == nil {
 		return dst
 	}
 	y := c.Tokens(b)
 	for _, token := range c.Tokens(a) {
-		if _, both := slices.BinarySearch(y, token); !both && c.words.Has(token) {
+		if _, both := slices.BinarySearch(y, token); both == shared && c.words.Has(token) {
 			dst = append(dst, token)
 		}
 	}

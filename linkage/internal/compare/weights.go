@@ -18,7 +18,8 @@ type Input struct {
 	Kinds       []record.Kind // of the columns
 	OneKind     bool          // what is larger or later in the right table says nothing, as if there were one table
 
-	Columns []float64 // weight of each column, relative to the others
+	Columns []float64  // weight of each column, relative to the others
+	Passing [][]uint64 // see Comparer; nil: that is not known
 	Scale   weighing.Scale
 	Weigh   func(df []uint32, n int) (record.Weights, error) // weights of tokens by df, the number of the n values with each
 

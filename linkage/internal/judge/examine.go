@@ -35,17 +35,40 @@ func (e *Examiner) learn(ctx context.Context, sample []compare.Pair, among float
 	if e.Base != nil {
 		e.Model, e.ByKinds = e.Base, e.BaseBySource
 		e.Sampled, _ = model.Apply(ctx, e.Model, e.Sample, e.Once, e.rivalSources())
-	} else {
-		around, err := e.surroundings(ctx, e.Sample, within)
-		if err != nil {
-			return err
-		}
-		if around != nil {
-			around.Among = among
-		}
-		e.takeFitted(model.Fit(ctx, e.Sample, model.Options{Once: e.Once, Sources: e.sourcesOfOne(), Share: e.shares, Calibrate: calibrate, Same: e.Same, Around: around, Threads: e.finder.Threads}))
+		return ctx.Err()
 	}
+	f, err := fit(ctx, e, within, among, calibrate, e.LeavePassing)
+	if err == nil && f.Again {
+		if e.Sample, err = e.Compare(ctx, e.Matchers, sample); err == nil {
+			f, err = fit(ctx, e, within, among, calibrate, nil)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	for column, words := range e.Passing {
+		if len(words) > 0 { // whether these are of the thing itself, the data do not tell
+			f.Dispute = model.OverAll
+			if !slices.Contains(f.Differing, column) {
+				f.Differing = append(f.Differing, column)
+			}
+		}
+	}
+	e.takeFitted(f)
 	return ctx.Err()
+}
+
+// fit fits a model to the sample, which was taken from so many pairs of records.
+func fit(ctx context.Context, e *Examiner, within []compare.Pair, among float64, calibrate bool, leavePassing func([]int, []compare.Pair) bool) (*model.Fitted, error) {
+	around, err := e.surroundings(ctx, e.Sample, within)
+	if err != nil {
+		return nil, err
+	}
+	if around != nil {
+		around.Among, around.LeavePassing = among, leavePassing
+	}
+	o := model.Options{Once: e.Once, Sources: e.sourcesOfOne(), Share: e.shares, Calibrate: calibrate, Same: e.Same, Around: around, Threads: e.finder.Threads}
+	return model.Fit(ctx, e.Sample, o), ctx.Err()
 }
 
 // learnedModel is the note of a model.
@@ -62,6 +85,7 @@ type learnedModel struct {
 	Decoys     *model.Decoys
 	Apart      float64
 	AtMost     *model.AtMost
+	Passing    [][]uint64 // see compare.Comparer
 }
 
 // learned takes the model that an earlier process has noted, or else calls learn and notes the result.
@@ -87,6 +111,8 @@ func (e *Examiner) learned(kind string, learn func() error) error {
 		f := &model.Fitted{Model: model.NewModel(e.Sample, shares), Probability: probability, Calibrated: m.Calibrated, ByKinds: m.ByKinds, Dispute: m.Dispute, BeyondChance: m.Beyond, Differing: m.Differing, Kinds: m.Kinds, Decoys: m.Decoys, Apart: m.Apart, AtMost: m.AtMost}
 		f.Model.Prior, f.Model.Evidence = m.Prior, m.Evidence
 		f.KeepFinite(e.Sample) // shares are not in the note
+		e.Passing = nil
+		e.Leave(m.Passing)
 		e.takeFitted(f)
 		return nil
 	}
@@ -96,7 +122,7 @@ func (e *Examiner) learned(kind string, learn func() error) error {
 	if e.finder.Steps.Log == nil {
 		return nil
 	}
-	m = learnedModel{Prior: e.Model.Prior, Evidence: e.Model.Evidence, Calibrated: e.calibrated, ByKinds: e.ByKinds, Dispute: e.Dispute, Beyond: e.beyondChance, Differing: e.differing, Kinds: e.Kinds, Decoys: e.Decoys, Apart: e.Apart, AtMost: e.AtMost}
+	m = learnedModel{Prior: e.Model.Prior, Evidence: e.Model.Evidence, Calibrated: e.calibrated, ByKinds: e.ByKinds, Dispute: e.Dispute, Beyond: e.beyondChance, Differing: e.differing, Kinds: e.Kinds, Decoys: e.Decoys, Apart: e.Apart, AtMost: e.AtMost, Passing: e.Passing}
 	if m.Sample, err = e.finder.Steps.Write("sample", e.Sample, 0, e.Sampled); err != nil {
 		return err
 	}

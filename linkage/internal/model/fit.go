@@ -91,6 +91,7 @@ type Fitted struct {
 	Apart        float64   // the share of the matches that may be other things, as they differ in what would name a record
 	Decoys       *Decoys   // what pairs within sources say of the scores of the model; nil: no sources are known
 	AtMost       *AtMost   // what columns leave to more than chance; nil: that is not known
+	Again        bool      // words were left out of the comparison, see Surroundings.LeavePassing: nothing else is said
 	Replaced     bool      // the model had numbers that are not finite, and is that of twins: see KeepFinite
 }
 
@@ -114,6 +115,9 @@ func Fit(ctx context.Context, c *compare.Comparison, o Options) *Fitted {
 	}
 	if o.Around != nil && !f.Replaced {
 		f.checkAround(ctx, c, &o)
+		if f.Again {
+			return f
+		}
 		if larger != nil && !o.Once.Any() && !f.ByKinds {
 			f.followNarrower(ctx, c, &o, larger)
 		}
@@ -144,7 +148,9 @@ func (f *Fitted) checkAround(ctx context.Context, c *compare.Comparison, o *Opti
 		}
 	}
 	if alone && f.Differing == nil {
-		f.followUnexchanged(ctx, c, o)
+		if f.followUnexchanged(ctx, c, o); f.Again {
+			return
+		}
 	}
 	if alone && f.Dispute != OverAll {
 		left := o.Around.leftToChance(c, f.Probability)

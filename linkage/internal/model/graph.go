@@ -233,6 +233,9 @@ func (f *Fitted) followCopies(ctx context.Context, c *compare.Comparison, o *Opt
 	if clearness(likely) < clearWithin || f.Differing == nil && !apart(some, likely, named) || o.Around.doubts(some, likely) != nil || o.Around.likeness(some, likely) < mostly {
 		return
 	}
+	if parted(some, likely) > mostParted {
+		return
+	}
 	f.follow(ctx, c, o, distil(ctx, c, spread(likely, places, len(c.Pairs)), freely))
 	f.Differing, f.Dispute = differing, OverAll
 }

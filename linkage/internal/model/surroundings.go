@@ -21,6 +21,9 @@ type Surroundings struct {
 	// Exchanged tells of each of some pairs of the only table whether a common word of a column stands in place of another one, and
 	// how many of them have values; nil: that is not known.
 	Exchanged func(f int, pairs []compare.Pair) (of []bool, there int)
+	// LeavePassing makes words of some columns that come and go in matches no longer stand in each other's place, and tells whether there
+	// were any; nil: that was done.
+	LeavePassing func(columns []int, matches []compare.Pair) bool
 	// Close are, of each column, the distance that about a tenth of random pairs have at most, and their exact share.
 	Close [][2]float64
 	// Held returns, of each pair of columns f and g at f·columns+g, the share of records in which all words of f are in g too.
@@ -129,43 +132,49 @@ func agreement(c *compare.Comparison, probability []float64) (there, agree []flo
 const mostExchanged = 0.65
 
 // followUnexchanged puts a fit in dispute of whose matches most have other words in each other's place, and replaces it by one to the
-// others.
+// others, if these hold together.
 func (f *Fitted) followUnexchanged(ctx context.Context, c *compare.Comparison, o *Options) {
 	if o.Around.Exchanged == nil {
 		return
 	}
-	some := matchesOf(f.Probability)
-	pairs := make([]compare.Pair, len(some))
-	for k, i := range some {
-		pairs[k] = c.Pairs[i]
+	places := matchesOf(f.Probability)
+	some, likely := c.Only(places), make([]float64, len(places))
+	for k, i := range places {
+		likely[k] = f.Probability[i]
 	}
-	likely := make([]float64, len(c.Pairs))
-	for _, i := range some {
-		likely[i] = f.Probability[i]
-	}
+	var differing []int
 	for column, worded := range o.Around.Worded {
 		if !worded {
 			continue
 		}
-		exchanged, there := o.Around.Exchanged(column, pairs)
+		exchanged, there := o.Around.Exchanged(column, some.Pairs)
 		n := 0
 		for _, is := range exchanged {
 			if is {
 				n++
 			}
 		}
-		if float64(there) < fewThere*float64(len(some)) || float64(n) <= mostExchanged*float64(there) {
+		if float64(there) < fewThere*float64(len(places)) || float64(n) <= mostExchanged*float64(there) {
 			continue
 		}
-		f.Differing = append(f.Differing, column)
+		differing = append(differing, column)
 		for k, is := range exchanged {
 			if is {
-				likely[some[k]] = 0
+				likely[k] = 0
 			}
 		}
 	}
-	if f.Differing != nil {
-		f.Dispute = OverWider
-		f.follow(ctx, c, o, distil(ctx, c, likely, freely))
+	if differing == nil {
+		return
 	}
+	if o.Around.LeavePassing != nil && o.Around.LeavePassing(differing, some.Pairs) {
+		f.Again = true
+		return
+	}
+	if f.Differing = differing; parted(some, likely) > mostParted {
+		f.Dispute = OverAll
+		return
+	}
+	f.Dispute = OverWider
+	f.follow(ctx, c, o, distil(ctx, c, spread(likely, places, len(c.Pairs)), freely))
 }
