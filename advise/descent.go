@@ -79,6 +79,9 @@ func (n *tallied) cover(p pair, of kind) float64 {
 
 // templates lowers the cover of pairs that fill a template, or may. It returns how many pairs that looked like copies do.
 func (w *witness) templates(ctx context.Context, s *Sample, pairs []pair, threads int) (filled int, err error) {
+	if err := w.related(ctx, pairs, threads); err != nil {
+		return 0, err
+	}
 	var likely []int
 	for i, p := range pairs {
 		if p.cover >= perhaps && !p.own {

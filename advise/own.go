@@ -40,7 +40,8 @@ const (
 	ofMany = 1 << iota
 	ofMost
 	ofNone
-	masks = 2
+	ofRelated // in one that enough of the texts have that are like this one
+	masks     = 2
 )
 
 // framedBy tells of each character of a text, of such features, in which runs it stands: in all but those that are rare.

@@ -275,13 +275,20 @@ func (s *slots) judge(ctx context.Context, pairs []pair, of []int, threads int) 
 			}
 		}
 	})
-	connected := cluster.New(len(s.runs))
+	spareNoise(len(s.runs), pairs, of, told, most)
+	return most, err
+}
+
+// spareNoise sets to 1 what pairs have at most, where of those that are connected with one, and of which something is told,
+// fewer than half have less: then it is noise.
+func spareNoise(docs int, pairs []pair, of []int, told []bool, most []float64) {
+	connected := cluster.New(docs)
 	for i, at := range of {
 		if told[i] {
 			connected.Union(pairs[at].a, pairs[at].b)
 		}
 	}
-	all, apart := make([]int, len(s.runs)), make([]int, len(s.runs))
+	all, apart := make([]int, docs), make([]int, docs)
 	for i, at := range of {
 		if !told[i] {
 			continue
@@ -296,5 +303,4 @@ func (s *slots) judge(ctx context.Context, pairs []pair, of []int, threads int) 
 			most[i] = 1
 		}
 	}
-	return most, err
 }
