@@ -199,9 +199,6 @@ func writeKeptList(t *task, dropped *extsort.Sorted) error {
 	})
 }
 
-// isRemoved is the value of a dropped document that is removed, or would be without tags; of one that is skipped it is 0.
-const isRemoved = 1
-
 // writeLists writes the lines of removed.csv and clusters.csv, and adds the removed documents to a sorter.
 func writeLists(t *task, fates *shelf, to *extsort.Appender) error {
 	removed, all := t.text(RemovedText), t.text(ClustersText)

@@ -57,12 +57,6 @@ func readFate(r row) (f fate, err error) {
 	return f, nil
 }
 
-// A Tag is what is added to a kept record. In is not set: it is the label of the file KeptFile.
-type Tag struct {
-	tagging.Tag
-	KeptFile uint32
-}
-
 // tagger makes the tags of the documents of a task, in ascending order.
 type tagger struct {
 	fates, cards *shelf

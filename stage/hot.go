@@ -105,19 +105,6 @@ func hotJoins(hamming bool) func(t *task) error {
 	}
 }
 
-// hotEdge emits an edge of stage hot.
-func (t *task) hotEdge(a, b uint64, similarity uint64) error {
-	if t.plan.Command == Dedup {
-		if err := t.out.add(HotLinks, 0, nil, a, b); err != nil {
-			return err
-		}
-	}
-	if !t.plan.wantsAll() {
-		return nil
-	}
-	return t.out.add(HotEdges, t.plan.TaskOf(a), nil, a, b, similarity)
-}
-
 // joinHot joins the documents of hot buckets.
 func joinHot(t *task, documents int) error {
 	var sizes [forecast.HotLevels]uint64

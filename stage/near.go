@@ -124,3 +124,16 @@ func (j *nearJoin) compare(size int64, members *extsort.Reader) error {
 	}
 	return nil
 }
+
+// hotEdge emits an edge of stage hot.
+func (t *task) hotEdge(a, b uint64, similarity uint64) error {
+	if t.plan.Command == Dedup {
+		if err := t.out.add(HotLinks, 0, nil, a, b); err != nil {
+			return err
+		}
+	}
+	if !t.plan.wantsAll() {
+		return nil
+	}
+	return t.out.add(HotEdges, t.plan.TaskOf(a), nil, a, b, similarity)
+}

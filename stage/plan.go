@@ -9,6 +9,7 @@ import (
 	"github.com/alike-dev/alike/internal/engine"
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/sides"
+	"github.com/alike-dev/alike/internal/tagging"
 	"github.com/alike-dev/alike/recipe"
 )
 
@@ -60,6 +61,15 @@ type Tags struct {
 	// Rows says that tags are rows of TagRows, for an engine, in place of fields of records.
 	Rows bool `json:"rows,omitempty"`
 }
+
+// A Tag is what is added to a kept record. In is not set: it is the label of the file KeptFile.
+type Tag struct {
+	tagging.Tag
+	KeptFile uint32
+}
+
+// isRemoved is the value of a dropped document that is removed, or would be without tags; of one that is skipped it is 0.
+const isRemoved = 1
 
 // tagged tells whether a dropped document with a value (isRemoved) is kept, with tags; nil: there are none.
 func (t *Tags) tagged(how uint64) bool { return t != nil && how == isRemoved }

@@ -237,3 +237,27 @@ func when(wanted bool, s Stream) Stream {
 	}
 	return 0
 }
+
+// Write is the stage that makes the result lines: for Dedup by documents, for lists of pairs by the first document.
+const Write = "write"
+
+// Match is the stage whose one task decides which records belong together.
+const Match = "match"
+
+// Publish is the last stage. It puts the outputs into their places. It is no function over blocks, so Run
+// does not know it: the program that runs the stages does this work.
+const Publish = "publish"
+
+// Stage is a stage of a plan.
+type Stage struct {
+	Name  string   `json:"stage"`
+	Tasks int      `json:"tasks"`
+	Reads []string `json:"reads,omitempty"` // streams; task i reads partition i of each
+	// Documents tells whether tasks read documents. Task i reads the files from FirstFiles[i] up to the
+	// first file of the next task.
+	Documents bool     `json:"documents,omitempty"`
+	Writes    []string `json:"writes,omitempty"`
+
+	reads, writes []Stream
+	run           func(t *task) error
+}

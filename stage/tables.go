@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/corpus"
 	"github.com/alike-dev/alike/internal/bands"
 	"github.com/alike-dev/alike/internal/linklist"
@@ -165,4 +166,43 @@ func (r *Rule) config() linkage.Config {
 		c.Fields = nil
 	}
 	return c
+}
+
+const rowMade = 1 // a flag of TableRecords
+
+// tableRecord is a row of TableRecords. Its slices are valid during the visit only.
+type tableRecord struct {
+	position uint64
+	made     bool // the record has no name of its own
+	name     []byte
+	values   [][]byte // of Tables.Columns, Others and Sources
+	meta     cluster.Meta
+}
+
+// eachTableRow visits the records of all tables, in order.
+func (t *task) eachTableRow(visit func(r *tableRecord) error) error {
+	j := t.plan.Join
+	of := tableRecord{values: make([][]byte, j.values())}
+	return t.each(TableRecords, func(r row) error {
+		of.position, of.made = r.words[0], r.words[1]&rowMade != 0
+		name, rest, err := cutPart(r.payload)
+		of.name = name
+		for i := range of.values {
+			if err == nil {
+				of.values[i], rest, err = cutPart(rest)
+			}
+		}
+		if err == nil && t.plan.Command == Dedup {
+			var field []byte
+			field, _, err = cutPart(rest)
+			of.meta = cluster.Meta{Value: string(field), HasValue: r.words[1]&(cardHasField<<1) != 0}
+			for _, value := range of.values[len(j.Columns) : len(j.Columns)+len(j.Others)] {
+				of.meta.Length += int64(len(value))
+			}
+		}
+		if err != nil {
+			return err
+		}
+		return visit(&of)
+	})
 }

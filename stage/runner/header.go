@@ -106,3 +106,10 @@ func (h *header) differs(want *header) error {
 	}
 	return nil
 }
+
+// written is a file of the results, as a task has written it.
+type written struct {
+	Name string `json:"name"` // in the place of the results
+	Size int64  `json:"size"`
+	Sum  uint32 `json:"sum"` // CRC-32C
+}

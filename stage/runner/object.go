@@ -2,7 +2,6 @@ package runner
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -36,17 +35,6 @@ const firstBytes = 64 << 10
 
 // ErrObject says that an object of the work folder is damaged, missing, or another one.
 var ErrObject = errors.New("bad object of the work folder")
-
-// extent is the range of an object that has the blocks of a partition.
-type extent struct {
-	stream         stage.Stream
-	partition      int
-	offset, length int64
-}
-
-func compareExtents(a, b extent) int {
-	return cmp.Or(cmp.Compare(a.stream, b.stream), cmp.Compare(a.partition, b.partition))
-}
 
 // object is an object of a task, with the places of blocks in it.
 type object struct {

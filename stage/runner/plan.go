@@ -19,6 +19,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/alike-dev/alike/corpus"
@@ -27,6 +28,7 @@ import (
 	"github.com/alike-dev/alike/internal/bucketurl"
 	"github.com/alike-dev/alike/internal/fault"
 	"github.com/alike-dev/alike/internal/filelock"
+	"github.com/alike-dev/alike/internal/linklist"
 	"github.com/alike-dev/alike/internal/tagging"
 	"github.com/alike-dev/alike/stage"
 	"github.com/alike-dev/alike/vfs"
@@ -375,4 +377,36 @@ func resultFiles(p *Plan) map[string]map[string]bool {
 		add(filepath.Join(output, dedup.KeptFolder, filepath.FromSlash(f.Name)))
 	}
 	return folders
+}
+
+// fillsFolder tells whether the results are a folder of several files.
+func fillsFolder(p *Plan) bool { return p.Command == stage.Dedup || p.Command == stage.Cut }
+
+// textList is a list of the results: a file of lines that tasks have made.
+type textList struct {
+	stream       stage.Stream
+	name, header string // the name is "" if the list is all that results from the plan
+}
+
+// listsOf returns the lists of a plan, except for those in Parquet.
+func listsOf(p *Plan) []textList {
+	switch p.Command {
+	case stage.Pairs:
+		return []textList{{stage.PairsText, "", "a,b,similarity\n"}}
+	case stage.Cut:
+		return []textList{{stage.FoundText, dedup.FoundFile, "document,start,end,first_document,first_start\n"}, {stage.LittleText, dedup.LittleFile, "document,words\n"}}
+	case stage.Join:
+		var header strings.Builder
+		_ = linklist.WriteHeader(&header, p.Join.Format, p.Join.List()) // a Builder takes everything
+		return []textList{{stage.LinksText, "", header.String()}}
+	}
+	members := "id,cluster\n"
+	if p.Join != nil {
+		members = "id,cluster,probability\n"
+	}
+	all := []textList{{stage.RemovedText, dedup.RemovedFile, "id,kept_id,similarity\n"}, {stage.ClustersText, dedup.ClustersFile, members}}
+	if p.Listed {
+		all = append(all, textList{stage.KeptText, dedup.KeptList, ""})
+	}
+	return all
 }

@@ -12,13 +12,6 @@ import (
 	"github.com/alike-dev/alike/internal/durable"
 )
 
-// written is a file of the results, as a task has written it.
-type written struct {
-	Name string `json:"name"` // in the place of the results
-	Size int64  `json:"size"`
-	Sum  uint32 `json:"sum"` // CRC-32C
-}
-
 // openResults opens the place of the results. name is that of the file of Pairs and Join; "" if they are a folder.
 func (p *Plan) openResults(ctx context.Context, buckets Buckets) (at place, name string, err error) {
 	where := p.Output

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"slices"
@@ -145,4 +146,15 @@ func (s *section) parse(row []byte, task int, sum uint32) (all []extent, err err
 		}
 	}
 	return all, nil
+}
+
+// extent is the range of an object that has the blocks of a partition.
+type extent struct {
+	stream         stage.Stream
+	partition      int
+	offset, length int64
+}
+
+func compareExtents(a, b extent) int {
+	return cmp.Or(cmp.Compare(a.stream, b.stream), cmp.Compare(a.partition, b.partition))
 }
