@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
+	"fmt"
 	"io"
 	"strings"
 
@@ -146,6 +147,41 @@ func spans(texts []string) g.Group {
 	return g.Map(texts, func(s string) g.Node { return el("span", say(s)) })
 }
 
+// bar is a bar of a histogram, in a square of 100 by 100.
+type bar struct {
+	X, Y, Width, Height string
+	Title               string
+	Link                string // address of what it stands for; "": none
+}
+
+// histogram returns the bars of counts for equal parts of 0 to 1, without those of 0.
+func histogram(counts []int64) []bar {
+	from := func(part int) string { return fmt.Sprintf("%.2f", float64(part)/float64(len(counts))) }
+	return barsOf(counts, from, func(n int64) float64 { return float64(n) })
+}
+
+// barsOf returns the bars of counts for equal parts, without those of 0. from says where a part begins, height is on
+// any scale.
+func barsOf(counts []int64, from func(part int) string, height func(n int64) float64) (all []bar) {
+	most := int64(0)
+	for _, n := range counts {
+		most = max(most, n)
+	}
+	width := 100 / float64(len(counts))
+	for i, n := range counts {
+		if n == 0 {
+			continue
+		}
+		tall := max(1, 100*height(n)/height(most))
+		all = append(all, bar{
+			X: fmt.Sprintf("%.2f", width*float64(i)), Y: fmt.Sprintf("%.2f", 100-tall),
+			Width: fmt.Sprintf("%.2f", width*0.9), Height: fmt.Sprintf("%.2f", tall),
+			Title: fmt.Sprintf("%s to %s: %s", from(i), from(i+1), humanize.Comma(n)),
+		})
+	}
+	return all
+}
+
 // rectangles draws bars. Those that have a link lead to it.
 func rectangles(bars []bar, attributes ...g.Node) g.Group {
 	return g.Map(bars, func(b bar) g.Node {
@@ -180,6 +216,14 @@ func shownPart(text string, alone bool, left int, of string) g.Node {
 		return el("mark", say(text))
 	}
 	return say(text)
+}
+
+// share is a part of a whole in per cent.
+func share(part, whole int64) string {
+	if whole == 0 {
+		return "0 %"
+	}
+	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(whole))
 }
 
 // some is the singular of a word for one thing, and the plural for others.
