@@ -69,7 +69,7 @@ func link(ctx context.Context, c *Config, f *find.Finder, r *Result) error {
 // choose chooses the links among the candidates of an examiner, and describes them in the result.
 func choose(ctx context.Context, c *Config, e *judge.Examiner, fixed settled, t *held.Tables, r *Result) error {
 	alone := e.Probability
-	if e.Told && !e.ByKinds {
+	if t.Right == nil && e.Told && !e.ByKinds {
 		expectRivals(ctx, e)
 	}
 	var edges []int
