@@ -1,6 +1,9 @@
 package model
 
-import "github.com/alike-dev/alike/linkage/internal/compare"
+import (
+	"github.com/alike-dev/alike/cluster"
+	"github.com/alike-dev/alike/linkage/internal/compare"
+)
 
 // A narrower notion of what is one thing must hold: where a and b are one by it, and b and c, so are a and c. Of sizes and colours that
 // is so. But shops say of a thing what they like: two offers of it differ in words, or in the price, and a third one differs from
@@ -13,25 +16,15 @@ const mostParted = 0.25
 // parted returns the share of matches that are none by a narrower notion, of those whose records it ties together. c are the matches of
 // one table; likely has how likely each is one by the notion. O(matches).
 func parted(c *compare.Comparison, likely []float64) float64 {
-	up := make([]uint32, c.Left)
-	for i := range up {
-		up[i] = uint32(i)
-	}
-	root := func(x uint32) uint32 {
-		for up[x] != x {
-			up[x] = up[up[x]]
-			x = up[x]
-		}
-		return x
-	}
+	sets := cluster.New(c.Left)
 	for i, p := range c.Pairs {
 		if likely[i] > 0.5 {
-			up[root(p.A)] = root(p.B)
+			sets.Union(p.A, p.B)
 		}
 	}
 	tied, apart := 0.0, 0.0
 	for i, p := range c.Pairs {
-		if root(p.A) != root(p.B) {
+		if sets.Find(p.A) != sets.Find(p.B) {
 			continue
 		}
 		if tied++; likely[i] <= 0.5 {
