@@ -176,9 +176,8 @@ func (j *joiner) run(ctx context.Context) (t tree) {
 // entry returns the edge between two roots as it is in the queue.
 func (j *joiner) entry(a, b uint32, e *edge) entry {
 	all := j.size[a] * j.size[b]
-	mean := (float64(e.sum)*unit + Uncompared*float64(all-int64(e.compared))) / float64(all)
 	a, b = j.first[a], j.first[b]
-	return entry{mean, min(a, b), max(a, b)}
+	return entry{e.mean(all), min(a, b), max(a, b)}
 }
 
 // shared returns how many sources have a record in each of two clusters. Such a source has one record in either, or it was
@@ -204,9 +203,8 @@ func (j *joiner) shared(a, b uint32) (n int64) {
 
 // rival returns the join of two clusters that sources keep apart. Its evidence is that of the pairs of different sources.
 func (j *joiner) rival(a, b uint32, e *edge) join {
-	pairs := float64(max(1, j.size[a]*j.size[b]-j.shared(a, b)))
-	mean := (float64(e.sum)*unit + Uncompared*max(0, pairs-float64(e.compared))) / pairs
-	return join{a: j.group.records[a], b: j.group.records[b], evidence: mean}
+	pairs := max(1, j.size[a]*j.size[b]-j.shared(a, b))
+	return join{a: j.group.records[a], b: j.group.records[b], evidence: e.mean(pairs)}
 }
 
 // join makes one cluster of two roots.
@@ -238,6 +236,11 @@ type edge struct {
 	compared  uint32 // their number
 	best      uint32 // index of the strongest pair; none: there is none
 	different bool   // somebody has said so of two of their records, or sources do
+}
+
+// mean returns the mean evidence of so many pairs, of which the edge has what was compared.
+func (e *edge) mean(pairs int64) float64 {
+	return (float64(e.sum)*unit + Uncompared*float64(max(0, pairs-int64(e.compared)))) / float64(pairs)
 }
 
 const none = ^uint32(0)
