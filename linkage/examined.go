@@ -294,6 +294,18 @@ func input(c *Config, f *find.Finder, compared []Column) *compare.Input {
 // 120; a table of offers with up to three for a product has one for every 8.
 const manyPassedOver = 10
 
+// tiedLinks returns a note if only the order of records has chosen some of the links, where once says which have one partner.
+func tiedLinks(e *judge.Examiner, links []int, once model.Once) (notes []string) {
+	g := e.Graph()
+	if !once.Any() || g.Sources != nil {
+		return nil
+	}
+	if n := decide.Tied(g, links, e.Rank, e.Found.Wholes, once); n > 0 {
+		notes = append(notes, counted(n, "link")+" could as well be with another record that is as much alike: the one that comes first is taken")
+	}
+	return notes
+}
+
 // severalPartners returns notes if many records have no link only because their partner has a better one. Then a record may
 // have several partners.
 func severalPartners(e *judge.Examiner, edges []int) (notes []string) {

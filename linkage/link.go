@@ -94,11 +94,7 @@ func choose(ctx context.Context, c *Config, e *judge.Examiner, fixed settled, t 
 	if fixed.verdicts != nil {
 		edges, r.Parted = fixed.verdicts.hold(edges, e.Found.Pairs, e.Probability)
 	}
-	if g := e.Graph(); c.once().Any() && g.Sources == nil {
-		if n := decide.Tied(g, edges, e.Rank, e.Found.Wholes, c.once()); n > 0 {
-			r.Notes = append(r.Notes, counted(n, "link")+" could as well be with another record that is as much alike: the one that comes first is taken")
-		}
-	}
+	r.Notes = append(r.Notes, tiedLinks(e, edges, c.once())...)
 	var fewer int
 	var within decide.Held
 	if e.Once.Any() && t.Right != nil {
@@ -302,8 +298,8 @@ func expectRivals(ctx context.Context, e *judge.Examiner) {
 	e.Probability, e.Rank = probability, rank
 }
 
-// clustersOf groups the records of the only table, by the probability of each candidate. Without a rule of the configuration the cut has the best expected F1
-// of the closed clusters.
+// clustersOf groups the records of the only table, by the probability of each candidate. Without a rule of the configuration
+// the cut has the best expected F1 of the closed clusters.
 func clustersOf(ctx context.Context, c *Config, e *judge.Examiner, probability []float64, v *verdicts, records int, edges []int) (*Entities, error) {
 	g := &entities.Graph{Records: records, Pairs: make([]entities.Pair, len(e.Found.Pairs)), Sources: e.Sources.OfLeft(), Told: e.Told}
 	for i, p := range e.Found.Pairs {
