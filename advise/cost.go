@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/alike-dev/alike/internal/forecast"
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/lsh"
 	"github.com/alike-dev/alike/measure"
@@ -26,10 +27,7 @@ const (
 	tooCostly   = 100  // times the cost of the default that nobody who has not asked for it should wait,
 	costAllowed = 60e9 // if it is more than this
 
-	bucketCap   = 1000    // of package dedup. What more documents have is joined if they have so many features,
-	hotFeatures = 4 << 20 // for so much at most; see internal/forecast
-	hotBudget   = 4e9
-	hotEach     = 10e3 // and for each document
+	bucketCap = 1000 // of package dedup. What more documents have is joined within the bounds of package forecast
 )
 
 // cost returns what finding all pairs of the whole costs, in nanoseconds of one core, if so many are similar.
@@ -50,8 +48,8 @@ func (c *chance) cost(r Recipe, features, distinct, similar float64) float64 {
 		votes, share, hot := c.held.votes(float64(sample.Size), mean, distinct)
 		cost := perVote*votes + perVerified*similar*2*mean
 		cost += compared * 2 * pairs * c.mean(func(s float64) float64 { return sample.Probability(s * share) })
-		if hot && features <= hotFeatures {
-			cost += min(exact, hotBudget+hotEach*distinct)
+		if hot && features <= forecast.HotFeatures {
+			cost += min(exact, forecast.HotBudget(int(distinct)))
 		}
 		if r.Tokens == text.Chars {
 			return cost + perChars*features
