@@ -102,17 +102,24 @@ func (n *alike) cover() float64 {
 	return noCopy * share / ownApart
 }
 
-// own returns the cover of two short texts by what is not of a template. told: enough is not.
-func (e *edits) own(w *witness, p *pair) (cover float64, told bool) {
+// besideEachOther lays two short texts beside each other, if neither is shorter than a run: visit gets two characters, whether
+// they are the same, and in which runs either stands.
+func (e *edits) besideEachOther(w *witness, p *pair, visit func(i, j int, same bool, in uint8, beside places.Beside)) {
 	e.a, e.b = e.append(e.a[:0], w.texts[p.a]), e.append(e.b[:0], w.texts[p.b])
 	inA, inB := w.framed[p.a], w.framed[p.b]
-	if len(inA) != len(e.a) || len(inB) != len(e.b) { // shorter than a run
-		return 0, false
+	if len(inA) != len(e.a) || len(inB) != len(e.b) {
+		return
 	}
+	e.by.Align(e.a, e.b, func(i, j int, beside places.Beside) {
+		visit(i, j, beside == places.Both && e.a[i] == e.b[j], inA[i]|inB[j], beside)
+	})
+}
+
+// own returns the cover of two short texts by what is not of a template. told: enough is not.
+func (e *edits) own(w *witness, p *pair) (cover float64, told bool) {
 	var own [masks]alike
 	var digits alike
-	e.by.Align(e.a, e.b, func(i, j int, beside places.Beside) {
-		same, in := beside == places.Both && e.a[i] == e.b[j], inA[i]|inB[j]
+	e.besideEachOther(w, p, func(i, j int, same bool, in uint8, beside places.Beside) {
 		for m := range masks {
 			if in>>m&1 == 0 {
 				own[m].add(same, beside)

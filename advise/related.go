@@ -45,12 +45,12 @@ func (w *witness) related(ctx context.Context, pairs []pair, threads int) error 
 			likely = append(likely, i)
 		}
 	}
-	most, told := make([]float64, len(likely)), make([]bool, len(likely))
+	most, told := make([]float64, len(likely)), slices.Repeat([]bool{true}, len(likely))
 	err = each(ctx, len(likely), threads, func() func(int) {
 		e := newEdits(reading(w.strip))
 		return func(i int) {
-			n := e.beside(w, &pairs[likely[i]])
-			most[i], told[i] = 1, true
+			n := e.unrelated(w, &pairs[likely[i]])
+			most[i] = 1
 			cover := n.cover()
 			if n.all >= ownLeast && cover < surely || n.all >= relatedOwn && cover < noCopy {
 				most[i] = cover
@@ -100,16 +100,11 @@ func (w *witness) frame(doc int, others []uint32, has []int) []int {
 	return has
 }
 
-// beside counts the characters of two texts of which neither stands in what many texts have, or those that are like it.
-func (e *edits) beside(w *witness, p *pair) (own alike) {
-	e.a, e.b = e.append(e.a[:0], w.texts[p.a]), e.append(e.b[:0], w.texts[p.b])
-	inA, inB := w.framed[p.a], w.framed[p.b]
-	if len(inA) != len(e.a) || len(inB) != len(e.b) { // shorter than a run
-		return own
-	}
-	e.by.Align(e.a, e.b, func(i, j int, beside places.Beside) {
-		if (inA[i]|inB[j])&(ofMany|ofRelated) == 0 {
-			own.add(beside == places.Both && e.a[i] == e.b[j], beside)
+// unrelated counts the characters of two texts of which neither stands in what many texts have, or those that are like it.
+func (e *edits) unrelated(w *witness, p *pair) (own alike) {
+	e.besideEachOther(w, p, func(_, _ int, same bool, in uint8, beside places.Beside) {
+		if in&(ofMany|ofRelated) == 0 {
+			own.add(same, beside)
 		}
 	})
 	return own
