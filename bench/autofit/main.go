@@ -4,23 +4,20 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"log"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/alike-dev/alike/bench/internal/cost"
+	"github.com/alike-dev/alike/bench/internal/docs"
 	"github.com/alike-dev/alike/internal/distinct"
 	"github.com/alike-dev/alike/internal/forecast"
-	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/sides"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/recipe"
@@ -101,34 +98,19 @@ func measured(program, file string, runs int) (all []run, err error) {
 	return all, nil
 }
 
-// unpack writes a file to path, unpacked, and returns its texts.
+// unpack writes the documents of a file to path, unpacked, and returns their texts.
 func unpack(file, path string) (texts []string, err error) {
-	packed, err := os.ReadFile(file)
+	plain, err := os.Create(path)
 	if err != nil {
 		return nil, err
 	}
-	var in io.Reader = strings.NewReader(string(packed))
-	if strings.HasSuffix(file, ".zst") {
-		z, err := zstd.NewReader(in, zstd.WithDecoderMaxMemory(4<<30))
-		if err != nil {
-			return nil, err
-		}
-		defer z.Close()
-		in = z
-	}
-	data, err := io.ReadAll(in)
-	if err != nil {
-		return nil, err
-	}
-	for d := json.NewDecoder(bufio.NewReader(strings.NewReader(string(data)))); ; {
-		var doc struct{ Text string }
-		if err := d.Decode(&doc); err == io.EOF {
-			return texts, os.WriteFile(path, data, 0o600)
-		} else if err != nil {
-			return nil, err
-		}
+	out := bufio.NewWriter(plain)
+	lines := json.NewEncoder(out)
+	err = docs.Each(file, func(doc docs.Doc) error {
 		texts = append(texts, doc.Text)
-	}
+		return lines.Encode(doc)
+	})
+	return texts, errors.Join(err, out.Flush(), plain.Close())
 }
 
 // sets are the sets of all documents, each once. They implement forecast.Documents.
@@ -139,7 +121,7 @@ type sets struct {
 
 func (s *sets) Each(visit func(d forecast.Document)) error {
 	for i, of := range s.of {
-		visit(forecast.Document{Number: uint32(i), Features: uint32(s.features[i]), Digest: digest(of)})
+		visit(forecast.Document{Number: uint32(i), Features: uint32(s.features[i]), Digest: recipe.Digest(of)[0]})
 	}
 	return nil
 }
@@ -149,13 +131,6 @@ func (s *sets) Sets(of []uint32, _ func(uint64) bool, visit func(number uint32, 
 		visit(i, s.of[i])
 	}
 	return nil
-}
-
-func digest(set []uint64) (sum uint64) {
-	for _, f := range set {
-		sum = hashing.Mix(sum ^ f)
-	}
-	return sum
 }
 
 func termsOf(texts []string, n int, least float64) (t forecast.Terms, err error) {
@@ -172,7 +147,7 @@ func termsOf(texts []string, n int, least float64) (t forecast.Terms, err error)
 		features := maker.AppendFeatures(nil, []byte(text))
 		repeats := len(features)
 		features = distinct.Sort(features)
-		if d := digest(features); repeats > 0 && !known[d] {
+		if d := recipe.Digest(features)[0]; repeats > 0 && !known[d] {
 			known[d] = true
 			s.of, s.features = append(s.of, features), append(s.features, repeats)
 		}

@@ -3,12 +3,9 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
-	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"log"
 	"os"
 	"runtime"
@@ -16,9 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/alike-dev/alike/bench/internal/cost"
+	"github.com/alike-dev/alike/bench/internal/docs"
 	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/shingle"
 	"github.com/alike-dev/alike/text"
@@ -69,34 +65,16 @@ func main() {
 
 // read returns the languages of a file.
 func read(name string, size int, english, only string) (all []*language, err error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	var in io.Reader = bufio.NewReader(file)
-	if strings.HasSuffix(name, ".zst") {
-		z, err := zstd.NewReader(in)
-		if err != nil {
-			return nil, err
-		}
-		defer z.Close()
-		in = z
-	}
 	wanted := strings.Split(only, ",")
-	for d := json.NewDecoder(in); ; {
-		var doc struct{ ID, Text string }
-		if err := d.Decode(&doc); err == io.EOF {
-			return all, nil
-		} else if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
+	err = docs.Each(name, func(doc docs.Doc) error {
 		if doc.Text == "" || only != "" && doc.ID != english && !slices.Contains(wanted, doc.ID) {
-			continue
+			return nil
 		}
 		long := strings.Repeat(doc.Text+"\n", 1+size/len(doc.Text))
 		all = append(all, &language{id: doc.ID, text: []byte(long)})
-	}
+		return nil
+	})
+	return all, err
 }
 
 // measure sets the best time of each language.
