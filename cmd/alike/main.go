@@ -37,10 +37,20 @@ func exitStatus() int {
 	// Without this a closed pipe behind standard output (alike pairs … | head) would end the
 	// program before it has cleaned up.
 	signal.Ignore(syscall.SIGPIPE)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	return exitCode(execute(ctx, newRoot(os.Args[1:])))
+}
+
+// endings returns the signals that end the program after it has cleaned up. A terminal that is closed is one, unless the
+// program was told to outlive it, as nohup does.
+func endings() []os.Signal {
+	all := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		all = append(all, syscall.SIGHUP)
+	}
+	return all
 }
 
 const rootHelp = `alike finds texts that are nearly, but not exactly, the same.
