@@ -68,12 +68,11 @@ func newCheck() *cobra.Command {
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	own := cmd.Flags()
-	own.SortFlags = false
 	f.addPlaces(own)
 	own.IntVar(&f.top, "top", alike.DefaultCheckTop, "nearest documents to tell")
 	own.IntVar(&f.passages, "passages", 5, "shared passages of each to tell")
 	own.BoolVar(&f.add, "add", false, "with --index: add the text if it is new")
-	own.StringVar(&f.id, "id", "", "with --add: the id of the text (default: the path of the file)")
+	own.StringVar(&f.id, "id", "", "with --add: `id` of the text (default: the path of the file)")
 	f.text.Add(own)
 	f.input.addReading(own)
 	f.input.pre.add(own)

@@ -23,13 +23,14 @@ import (
 
 const compareHelp = `Compare two texts.
 
-Prints the exact Jaccard similarity of their shingle sets, its estimates by signatures of
-every scheme estimate it at, and the passages that both texts share, longest first, with the
-line and the byte range in each: bytes of the file, where a byte order mark counts (of a
-compressed file, of what it holds). UTF-16 with a mark is decoded. With another --measure its
-value comes first; for containment both that of A in B and that of B in A. Estimates are
-always those of the Jaccard similarity. With weighted-jaccard a shingle counts as often as it
-occurs, in all figures.`
+Prints the exact Jaccard similarity of their shingle sets, what signatures of each scheme
+estimate it at, and the passages that both texts share, the longest first. A passage has its
+line and its range of bytes in each file, where a byte order mark counts; of a compressed file
+they are bytes of what it holds. UTF-16 with a mark is decoded.
+
+With another --measure its value comes first; for containment both that of A in B and that of
+B in A. Estimates are always those of the Jaccard similarity. With weighted-jaccard a shingle
+counts as often as it occurs, in all figures.`
 
 const compareExamples = `  alike compare draft.txt published.txt
   alike compare a.txt b.txt --tokens chars --ngram 20 --json
@@ -97,11 +98,10 @@ func newCompare() *cobra.Command {
 	}
 	recipeflags.AddMeasure(cmd.Flags(), &by)
 	cmd.Flags().IntVar(&most, "passages", 10, "shared passages to print; 0: all")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "JSON, with all passages")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "JSON on standard output, with all passages")
 	text.Add(cmd.Flags())
 	scheme.Add(cmd.Flags())
 	sayDefault(cmd.Flags(), "scheme", "one after the other oph of 32, 8 and 1 bits, kmins by multiplyshift and by xor, of k=128 and the seed")
-	cmd.Flags().SortFlags = false // in the order of the work
 	completeChoices(cmd)
 	return cmd
 }

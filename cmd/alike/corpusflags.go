@@ -118,7 +118,7 @@ func (f *corpusFlags) settleMeasure(flags *pflag.FlagSet) error {
 
 // addKeep adds the flag --keep.
 func addKeep(flags *pflag.FlagSet, keep *string) {
-	flags.StringVar(keep, "keep", "first", "which document of a cluster stays: first, last, longest, shortest, max:FIELD or min:FIELD")
+	flags.StringVar(keep, "keep", "first", "`rule` of which document of a cluster stays: first, last, longest, shortest, max:FIELD or min:FIELD")
 }
 
 // storedFlags say whether inputs are fingerprints.

@@ -74,7 +74,6 @@ func newDecontaminate() *cobra.Command {
 		RunE:    flags.run,
 	}
 	flags.add(cmd.Flags())
-	cmd.Flags().SortFlags = false
 	completeChoices(cmd)
 	return cmd
 }

@@ -183,7 +183,6 @@ func newDedup() *cobra.Command {
 		},
 	}
 	flags.add(cmd.Flags())
-	cmd.Flags().SortFlags = false // in the order of the work
 	completeChoices(cmd)
 	return cmd
 }

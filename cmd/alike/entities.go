@@ -81,7 +81,6 @@ func (f *entityFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.verbose, "verbose", false, "print how candidates were found, and at what cost, to standard error")
 	flags.BoolVar(&f.json, "json", false, "JSON on standard output")
 	flags.BoolVar(&f.quiet, "quiet", false, "nothing on standard error but errors")
-	flags.SortFlags = false
 	completeChoices(cmd)
 }
 

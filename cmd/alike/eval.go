@@ -89,8 +89,7 @@ func newEval() *cobra.Command {
 	cmd.Flags().BoolVar(&asSpans, "spans", false, "compare places in documents: scores of documents, places and bytes")
 	cmd.Flags().Float64Var(&minSimilarity, "min-similarity", 0, "leave out pairs of TRUTH whose third column is below this")
 	cmd.Flags().Var(&header, "header", "whether first lines of CSV are headers: yes, no, or auto, which judges each")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "JSON")
-	cmd.Flags().SortFlags = false // in the order of the work
+	cmd.Flags().BoolVar(&asJSON, "json", false, "JSON on standard output")
 	completeChoices(cmd)
 	return cmd
 }

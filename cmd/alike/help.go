@@ -13,7 +13,8 @@ import (
 
 // addHelp adds the flags about help to a command and those below it.
 func addHelp(cmd *cobra.Command) {
-	cmd.InitDefaultHelpFlag() // so that the word behind --help is not taken for its value
+	cmd.Flags().SortFlags = false // shells complete them, and errors name them, in the order of the work
+	cmd.InitDefaultHelpFlag()     // so that the word behind --help is not taken for its value
 	cmd.Flags().BoolFunc(helpAll, "help with all flags", func(string) error { return cmd.Flags().Set("help", "true") })
 	for _, sub := range cmd.Commands() {
 		addHelp(sub)
@@ -29,35 +30,67 @@ func printHelp(cmd *cobra.Command) {
 	if about == "" {
 		about = cmd.Short
 	}
-	fmt.Fprintf(w, "%s\n\nUsage:\n  %s\n", about, cmd.UseLine())
+	use := cmd.UseLine()
+	if len(topicsOf(cmd)) == 0 {
+		use = strings.TrimSuffix(use, " [flags]")
+	}
+	fmt.Fprintf(w, "%s\n\nUsage:\n  %s\n", about, use)
 	if cmd.Example != "" {
 		fmt.Fprintf(w, "\nExamples:\n%s\n", cmd.Example)
 	}
 	if cmd.HasAvailableSubCommands() {
-		fmt.Fprint(w, "\nCommands:\n")
-		width := 0
-		for _, sub := range cmd.Commands() {
-			width = max(width, len(sub.Name()))
-		}
-		for _, sub := range cmd.Commands() {
-			fmt.Fprintf(w, "  %-*s  %s\n", width, sub.Name(), sub.Short)
-		}
-		fmt.Fprintf(w, "\nMore: %s COMMAND --help, and alike help %s about published systems\n", cmd.CommandPath(), presetsTopic)
+		printCommands(w, cmd)
 		return
 	}
+	all, more := cmd.Flags().Changed(helpAll), false
 	var names []string
 	for _, t := range topicsOf(cmd) {
 		names = append(names, t.name)
-		if cmd.Flags().Changed(helpAll) {
-			printTopic(w, cmd, t)
-		} else if t.name != presetsTopic {
-			printFlags(w, t, ofTopic(cmd, t, func(flag string) bool { return isCommon(cmd, flag) }), helpWidth)
+		if all {
+			printTopic(w, cmd, t, 0)
+			continue
 		}
+		shown := ofTopic(cmd, t, func(flag string) bool { return isCommon(cmd, flag) })
+		printFlags(w, t, shown, helpWidth)
+		more = more || noteOf(cmd, t) != "" || !sameFlags(shown, ofTopic(cmd, t, nil))
 	}
-	if len(names) > 0 && !cmd.Flags().Changed(helpAll) {
-		path := strings.TrimPrefix(cmd.CommandPath(), "alike ")
+	path := strings.TrimPrefix(cmd.CommandPath(), "alike ")
+	switch {
+	case more && len(names) == 1:
+		fmt.Fprintf(w, "\nMore: alike help %s %s\n", path, names[0])
+	case more:
 		fmt.Fprintf(w, "\nMore by topic: alike help %s TOPIC, one of %s.\nAll flags: alike %s --%s\n", path, strings.Join(names, ", "), path, helpAll)
 	}
+}
+
+// printCommands prints the commands below one, by their groups if it has any.
+func printCommands(w io.Writer, cmd *cobra.Command) {
+	width := 0
+	for _, sub := range cmd.Commands() {
+		width = max(width, len(sub.Name()))
+	}
+	groups := cmd.Groups()
+	if len(groups) == 0 {
+		groups = []*cobra.Group{{Title: "Commands"}}
+	}
+	for _, g := range groups {
+		fmt.Fprintf(w, "\n%s:\n", g.Title)
+		for _, sub := range cmd.Commands() {
+			if sub.GroupID == g.ID {
+				fmt.Fprintf(w, "  %-*s  %s\n", width, sub.Name(), sub.Short)
+			}
+		}
+	}
+	fmt.Fprintf(w, "\nMore: %s COMMAND --help\n", cmd.CommandPath())
+	if !cmd.HasParent() {
+		fmt.Fprintf(w, "About published systems: alike help %s\n", presetsTopic)
+	}
+}
+
+func sameFlags(a, b *pflag.FlagSet) bool {
+	same := true
+	b.VisitAll(func(f *pflag.Flag) { same = same && a.Lookup(f.Name) != nil })
+	return same
 }
 
 func printFlags(w io.Writer, t topic, flags *pflag.FlagSet, width int) {
@@ -66,13 +99,16 @@ func printFlags(w io.Writer, t topic, flags *pflag.FlagSet, width int) {
 	}
 }
 
-// printTopic prints what a command's help says about a topic: its note, which is an annotation of the command, and flags.
-func printTopic(w io.Writer, cmd *cobra.Command, t topic) {
-	printFlags(w, t, ofTopic(cmd, t, nil), 0)
-	if note := cmp.Or(cmd.Annotations[t.name], t.note); note != "" {
+// printTopic prints what a command's help says about a topic: flags, in lines of a width, 0 for any, and its note.
+func printTopic(w io.Writer, cmd *cobra.Command, t topic, width int) {
+	printFlags(w, t, ofTopic(cmd, t, nil), width)
+	if note := noteOf(cmd, t); note != "" {
 		fmt.Fprintf(w, "\n%s\n", note)
 	}
 }
+
+// noteOf returns the note of a topic: an annotation of the command, or what all commands say.
+func noteOf(cmd *cobra.Command, t topic) string { return cmp.Or(cmd.Annotations[t.name], t.note) }
 
 // helpOn prints the help on what args name: a command, a topic of a command, or the presets.
 func helpOn(cmd *cobra.Command, args []string) error {
@@ -96,7 +132,7 @@ func helpOnTopic(cmd *cobra.Command, args []string) error {
 	var names []string
 	for _, t := range topicsOf(cmd) {
 		if len(args) == 1 && t.name == args[0] {
-			printTopic(printed(cmd), cmd, t)
+			printTopic(printed(cmd), cmd, t, helpWidth)
 			return nil
 		}
 		names = append(names, t.name)
@@ -115,6 +151,6 @@ func printPresets(cmd *cobra.Command) {
 	for _, of := range []*cobra.Command{newPairs(), newJoin()} {
 		flags.AddFlagSet(ofTopic(of, t, nil))
 	}
-	printFlags(printed(cmd), t, flags, 0)
+	printFlags(printed(cmd), t, flags, helpWidth)
 	fmt.Fprintf(printed(cmd), "\n%s\n", t.note)
 }

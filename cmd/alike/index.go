@@ -69,7 +69,7 @@ nothing, with --verify sketch or --distance.
 
 func newIndex() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "index",
+		Use:   "index COMMAND",
 		Short: "Keep documents in a folder to be searched",
 		Long:  indexHelp,
 		Example: `  alike index build news.index news.jsonl.zst --columns title,date
@@ -137,13 +137,12 @@ func newIndexBuild() *cobra.Command {
 			return errors.Join(err, b.Close())
 		},
 	}
-	cmd.Flags().SortFlags = false // in the order of the work
 	keep = choose(index.KeepText, index.KeepFeatures, index.KeepNothing)
 	keep.value = ""
 	cmd.Flags().Var(&keep, "keep", "what is stored of a document: text, features or nothing (default: text if sets decide, else nothing)")
 	cmd.Flags().IntVar(&containment, "containment", 0, "make about one of so many shingles a key, to find paragraphs in long texts at once, such as 4; 0: none")
-	cmd.Flags().StringVar(&columns, "columns", "", "fields or columns to store with the documents, separated by commas")
-	cmd.Flags().StringVar(&timeField, "time-field", "", "field or column with the time of a document")
+	cmd.Flags().StringVar(&columns, "columns", "", "`fields` or columns to store with the documents, separated by commas")
+	cmd.Flags().StringVar(&timeField, "time-field", "", "`field` or column with the time of a document")
 	f.auto.add(cmd.Flags())
 	f.add(cmd.Flags(), true)
 	f.input.pre.add(cmd.Flags())
@@ -215,8 +214,7 @@ id replaces none: where its name file:line is taken, it becomes file:line#hash.`
 			})
 		},
 	}
-	cmd.Flags().SortFlags = false
-	cmd.Flags().StringVar(&timeField, "time-field", "", "field or column with the time of a document")
+	cmd.Flags().StringVar(&timeField, "time-field", "", "`field` or column with the time of a document")
 	input.addReading(cmd.Flags())
 	input.pre.add(cmd.Flags())
 	input.addJSON(cmd.Flags())

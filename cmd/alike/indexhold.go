@@ -58,7 +58,7 @@ func newIndexHold() *cobra.Command {
 			return errors.Join(err, h.close())
 		},
 	}
-	cmd.Flags().StringVar(&memory, "memory", "", "memory of the whole process, such as 256MiB (default: half of what the machine or its control group has)")
+	cmd.Flags().StringVar(&memory, "memory", "", "memory of the whole process, a `size` such as 256MiB (default: half of what the machine or its control group has)")
 	return cmd
 }
 

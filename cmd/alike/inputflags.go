@@ -75,14 +75,14 @@ func (f *inputFlags) addReading(flags *pflag.FlagSet) {
 	f.format = choose(corpus.JSONL, corpus.CSV, corpus.TSV, corpus.Parquet, corpus.Lines, corpus.Text)
 	f.format.value = ""
 	flags.Var(&f.format, "format", "jsonl, csv, tsv, parquet, lines (a document a line) or text (a document a file); default: by file name, jsonl for standard input")
-	flags.StringVar(&f.textField, "text-field", "text", "field or column with the text (a nested one: meta.text)")
-	flags.StringVar(&f.idField, "id-field", "id", "field or column with the id; - names documents by file and line")
-	flags.StringVar(&f.maxRecord, "max-record", "64MiB", "skip records longer than this")
+	flags.StringVar(&f.textField, "text-field", "text", "`field` or column with the text (a nested one: meta.text)")
+	flags.StringVar(&f.idField, "id-field", "id", "`field` or column with the id; - names documents by file and line")
+	flags.StringVar(&f.maxRecord, "max-record", "64MiB", "skip records above this `size`")
 	f.onError = choose(dedup.OnErrorSkip, dedup.OnErrorFail)
 	flags.Var(&f.onError, "on-error", onErrorHelp)
 	addSkipped(flags, &f.skipped)
 	flags.IntVar(&f.threads, "threads", 0, "workers (default: all processors)")
-	flags.StringVar(&f.memory, "memory", "", "memory of the whole process, such as 256MiB; more goes to disk (default: half of what the machine or its control group has)")
+	flags.StringVar(&f.memory, "memory", "", "memory of the whole process, a `size` such as 256MiB; more goes to disk (default: half of what the machine or its control group has)")
 	flags.BoolVar(&f.quiet, "quiet", false, "no progress, and nothing about skipped records")
 }
 

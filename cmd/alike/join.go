@@ -99,7 +99,6 @@ func newJoin() *cobra.Command {
 		RunE:        func(cmd *cobra.Command, args []string) error { return flags.run(cmd, args) },
 	}
 	flags.add(cmd.Flags())
-	cmd.Flags().SortFlags = false // in the order of the work
 	completeChoices(cmd)
 	return cmd
 }

@@ -91,7 +91,7 @@ func (f *joinFlags) addDecision(flags *pflag.FlagSet) {
 
 // addCut adds the flags that say how sure links are.
 func (f *joinFlags) addCut(flags *pflag.FlagSet) {
-	flags.StringVar(&f.threshold, "threshold", "auto", "least similarity of a link, or auto: by the data")
+	flags.StringVar(&f.threshold, "threshold", "auto", "least `similarity` of a link, or auto: by the data")
 	flags.Float64Var(&f.precision, "precision", 0, "instead of a threshold: the `share` of the links that should be right, as far as the data tell")
 	flags.StringVar(&f.model, "model", "", "`file` of a model of alike learn, which sets columns, weights and decision")
 }
@@ -135,11 +135,11 @@ func (f *joinFlags) addReading(flags *pflag.FlagSet) {
 	f.format = choose(corpus.JSONL, corpus.CSV, corpus.TSV, corpus.Parquet)
 	f.format.value = ""
 	flags.Var(&f.format, "format", "jsonl, csv, tsv or parquet; default: by file name")
-	flags.StringVar(&f.maxRecord, "max-record", "64MiB", "skip records longer than this")
+	flags.StringVar(&f.maxRecord, "max-record", "64MiB", "skip records above this `size`")
 	f.onError = choose(dedup.OnErrorSkip, dedup.OnErrorFail)
 	flags.Var(&f.onError, "on-error", onErrorHelp)
 	flags.IntVar(&f.threads, "threads", 0, "workers (default: all processors)")
-	flags.StringVar(&f.memory, "memory", "", "memory of the whole process, such as 2GiB; the tables must fit, sorting goes to temporary files (default: half of what the machine or its control group has)")
+	flags.StringVar(&f.memory, "memory", "", "memory of the whole process, a `size` such as 2GiB; the tables must fit, sorting goes to temporary files (default: half of what the machine or its control group has)")
 }
 
 // parseField reads NAME[:WEIGHT[:TOKENS]] or LEFT=RIGHT[:WEIGHT[:TOKENS]]. If what follows a colon
@@ -253,7 +253,7 @@ const candidatesDefault = "topk and keys (with a --threshold topk); above 30,000
 // addIDF adds the flags that commands about texts do not have.
 func (f *weighFlags) addIDF(flags *pflag.FlagSet) {
 	f.idf = choose(linkage.IDFExact, linkage.IDFSketch, linkage.IDFNone)
-	flags.Var(&f.idf, "idf", "weight of a token in records: exact (by how many records have it), sketch (estimated) or none; of texts, of a shingle")
+	flags.Var(&f.idf, "idf", "weight of a token by how many records have it: exact (counted), sketch (estimated) or none; of texts, weight of a shingle")
 	flags.Float64Var(&f.epsilon, "idf-epsilon", 0, "with --idf sketch: error of a count, as a `share` of all tokens (default 1e-05)")
 	flags.Float64Var(&f.delta, "idf-delta", 0, "with --idf sketch: probability that the error is larger, `p` (default 0.01)")
 }

@@ -69,7 +69,6 @@ func newLabel() *cobra.Command {
 	cmd.Flags().StringVarP(&flags.output, "output", "o", "", "`file` for the labels, CSV; an existing one is continued")
 	flags.addTables(cmd.Flags())
 	addSkipped(cmd.Flags(), &flags.skipped)
-	cmd.Flags().SortFlags = false // in the order of the work
 	completeChoices(cmd)
 	return cmd
 }

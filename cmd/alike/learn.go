@@ -54,7 +54,6 @@ func newLearn() *cobra.Command {
 	cmd.Flags().StringVar(&truth, "truth", "", "`file` of known pairs of ids, CSV, with 1 or 0 in a third column or matches only")
 	flags.addTables(cmd.Flags())
 	addSkipped(cmd.Flags(), &flags.skipped)
-	cmd.Flags().SortFlags = false // in the order of the work
 	completeChoices(cmd)
 	return cmd
 }

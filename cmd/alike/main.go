@@ -85,36 +85,55 @@ const rootExamples = `  # keep one document of every cluster of near-duplicates
   # how alike are these two, and what do they share?
   alike compare draft.txt published.txt`
 
-// A maker makes a command, which has a name.
-type maker struct {
-	name string
-	make func() *cobra.Command
+// A group is a part of the overview: commands by their names, and how they are made.
+type group struct {
+	title string
+	makes map[string]func() *cobra.Command
 }
 
-// makers returns those of all commands, in the order of the overview.
-func makers() []maker {
-	return []maker{
-		{"dedup", newDedup}, {"decontaminate", newDecontaminate}, {"pairs", newPairs}, {"passages", newPassages}, {"join", newJoin}, {"entities", newEntities}, {"match", newMatch}, {"learn", newLearn}, {"label", newLabel}, {"stream", newStream}, {"serve", newServe}, {"index", newIndex},
-		{"search", newSearch}, {"check", newCheck}, {"mcp", newMCP}, {"compare", newCompare}, {"sketch", newSketch}, {"plan", newPlan}, {"stage", newStage}, {"report", newReport}, {"schema", newSchema}, {"tune", newTune}, {"eval", newEval},
-		{"version", newVersion},
+// groups returns those of all commands.
+func groups() []group {
+	return []group{
+		{"Commands for texts", map[string]func() *cobra.Command{
+			"dedup": newDedup, "pairs": newPairs, "passages": newPassages, "decontaminate": newDecontaminate, "compare": newCompare, "sketch": newSketch, "tune": newTune,
+		}},
+		{"Commands for records of tables", map[string]func() *cobra.Command{
+			"join": newJoin, "entities": newEntities, "match": newMatch, "label": newLabel, "learn": newLearn,
+		}},
+		{"Commands for documents that come and go", map[string]func() *cobra.Command{
+			"stream": newStream, "index": newIndex, "search": newSearch, "check": newCheck, "serve": newServe, "mcp": newMCP,
+		}},
+		{"Commands for many machines", map[string]func() *cobra.Command{"plan": newPlan, "stage": newStage}},
+		{"Commands about results", map[string]func() *cobra.Command{"eval": newEval, "report": newReport, "schema": newSchema}},
+		{otherCommands, map[string]func() *cobra.Command{"version": newVersion}},
 	}
 }
+
+const otherCommands = "Commands about this program"
 
 // addCommands adds the command that the arguments begin with; if they begin with none, all commands, for an overview or
 // a proposal, and those about commands. Making all takes a tenth of the program's start.
 func addCommands(root *cobra.Command, args []string) {
-	for _, c := range makers() {
-		if len(args) > 0 && args[0] == c.name {
-			root.AddCommand(c.make())
+	all := groups()
+	for _, g := range all {
+		if len(args) > 0 && g.makes[args[0]] != nil {
+			root.AddCommand(g.makes[args[0]]())
 			root.CompletionOptions.DisableDefaultCmd = true
 			addHelp(root)
 			return
 		}
 	}
-	for _, c := range makers() {
-		root.AddCommand(c.make())
+	for _, g := range all {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+		for _, make := range g.makes {
+			cmd := make()
+			cmd.GroupID = g.title
+			root.AddCommand(cmd)
+		}
 	}
 	addHelp(root)
+	root.SetHelpCommandGroupID(otherCommands)
+	root.SetCompletionCommandGroupID(otherCommands)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd("completion")
 	for _, c := range root.Commands() {
@@ -133,7 +152,7 @@ func addCommands(root *cobra.Command, args []string) {
 // newRoot makes the program's command, to be executed with args.
 func newRoot(args []string) *cobra.Command {
 	root := &cobra.Command{
-		Use:           "alike",
+		Use:           "alike COMMAND",
 		Short:         "Find texts that are nearly the same",
 		Long:          rootHelp,
 		Example:       rootExamples,

@@ -63,13 +63,12 @@ func newMatch() *cobra.Command {
 	flags.StringVar(&f.idField, "id-field", "", "`column` with the ids, of the table and of the records; - numbers them (default: id, else the first column of the table)")
 	f.format = choose(corpus.JSONL, corpus.CSV, corpus.TSV)
 	flags.Var(&f.format, "format", "of the records on standard input: jsonl, csv or tsv")
-	flags.StringVar(&f.maxRecord, "max-record", "64MiB", "skip records longer than this")
+	flags.StringVar(&f.maxRecord, "max-record", "64MiB", "skip records above this `size`")
 	f.onError = choose(dedup.OnErrorSkip, dedup.OnErrorFail)
 	flags.Var(&f.onError, "on-error", onErrorHelp)
 	addSkipped(flags, &f.skipped)
 	flags.IntVar(&f.threads, "threads", 0, "workers (default: all processors)")
 	flags.BoolVar(&f.quiet, "quiet", false, "nothing on standard error but errors")
-	flags.SortFlags = false
 	completeChoices(cmd)
 	return cmd
 }

@@ -44,7 +44,6 @@ func newMCP() *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	own := cmd.Flags()
-	own.SortFlags = false
 	f.addPlaces(own)
 	own.BoolVar(&f.add, "add", false, "with --index: offer a tool that adds a text if it is new")
 	f.text.Add(own)

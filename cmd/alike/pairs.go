@@ -140,7 +140,6 @@ func newPairs() *cobra.Command {
 	f.records.addPairs(own)
 	f.corpusFlags.add(own)
 	sayDefaults(own)
-	own.SortFlags = false // in the order of the work
 	completeChoices(cmd)
 	return cmd
 }

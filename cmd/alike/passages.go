@@ -56,7 +56,7 @@ func (f *passagesFlags) addUnits(flags *pflag.FlagSet) {
 	flags.Var(&f.unit, "unit", "what is compared and cut: line, sentence, paragraph or substring (runs of words)")
 	flags.IntVar(&f.what.MinTokens, "min-tokens", 0, "least number of words of a unit (default: line 3, sentence 5, paragraph 8, substring 50)")
 	flags.IntVar(&f.what.MinCount, "min-count", 2, "least number of documents that have a unit")
-	flags.Float64Var(&f.what.Threshold, "threshold", 0, "also cut lines, sentences and paragraphs whose words are that `similar` to those of an earlier one, up to 1")
+	flags.Float64Var(&f.what.Threshold, "threshold", 0, "also cut lines, sentences and paragraphs whose words are alike those of an earlier one by this `share` or more, up to 1")
 	flags.IntVar(&f.what.NGram, "ngram", 0, "words in a shingle of --threshold; from 2 on their order counts (default 1)")
 	f.keep = choose("first")
 	flags.Var(&f.keep, "keep", "which document keeps a unit: first")
@@ -81,7 +81,6 @@ func newPassages() *cobra.Command {
 		RunE:    flags.run,
 	}
 	flags.add(cmd.Flags())
-	cmd.Flags().SortFlags = false // in the order of the work
 	completeChoices(cmd)
 	return cmd
 }
@@ -205,7 +204,6 @@ func newPlanPassages() *cobra.Command {
 	flags.addUnits(f)
 	flags.addInput(f)
 	tellOfTasks(f)
-	f.SortFlags = false
 	completeChoices(cmd)
 	return cmd
 }

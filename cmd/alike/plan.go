@@ -64,9 +64,13 @@ func newPlanOf(command, short string) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	own.add(f, "where the results go: a `folder` or prefix of dedup, a file or object of pairs")
+	results := "where the results go: a `folder` or prefix"
+	if command == stage.Pairs {
+		results = "where the pairs go: a `file` or object"
+	}
+	own.add(f, results)
 	own.addPrices(f)
-	f.IntSliceVar(&own.engine, "engine", nil, "no INPUT: an engine passes documents through pipes, in this many parts")
+	f.IntSliceVar(&own.engine, "engine", nil, "for engines, without INPUT: an engine passes documents through pipes, in so many `parts`")
 	if command == stage.Dedup {
 		addKeep(f, &own.keep)
 		own.clusters.add(f)
@@ -79,7 +83,6 @@ func newPlanOf(command, short string) *cobra.Command {
 	}
 	sayDefaults(f)
 	tellOfTasks(f)
-	f.SortFlags = false
 	completeChoices(cmd)
 	return cmd
 }
@@ -87,8 +90,8 @@ func newPlanOf(command, short string) *cobra.Command {
 // planOfHelp ends the help of plans of texts.
 const planOfHelp = `. See alike help plan.
 
-With --records, INPUT is one table, of which records belong together that nothing in
-them makes equal. One task decides that, see alike plan join --help.`
+With --records, INPUT is one table, and the plan is about its records that belong together.
+One task decides which do: see alike plan join --help.`
 
 // runRecords plans a run over the records of a table.
 func (own *planFlags) runRecords(cmd *cobra.Command, command string, records *recordFlags, flags *corpusFlags, args []string) error {

@@ -77,7 +77,7 @@ func (own *planFlags) write(cmd *cobra.Command, p *runner.Plan) error {
 func tellOfTasks(f *pflag.FlagSet) {
 	for flag, usage := range map[string]string{
 		"work":   "`folder` or URL of the objects that tasks leave for others (default: next to --results)",
-		"memory": "memory of a task's process (default: 1GiB)",
+		"memory": "memory of a task's process, a `size` such as 2GiB (default: 1GiB)",
 	} {
 		f.Lookup(flag).Usage = usage
 	}

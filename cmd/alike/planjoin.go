@@ -59,13 +59,12 @@ func newPlanJoin() *cobra.Command {
 	}
 	f := cmd.Flags()
 	flags.own.add(f, "where the links go: a `file` or object, .csv, .tsv, .jsonl or .parquet")
-	f.IntSliceVar(&flags.own.engine, "engine", nil, "an engine passes both tables through pipes, in so `many` parts each, such as 8,2; LEFT and RIGHT are their beginnings, from which columns are chosen")
+	f.IntSliceVar(&flags.own.engine, "engine", nil, "for engines: an engine passes both tables through pipes, in so many `parts` each, such as 8,2; LEFT and RIGHT are their beginnings, from which columns are chosen")
 	flags.join.addTables(f)
 	flags.join.addDecision(f)
 	flags.join.addWith(f)
 	flags.join.weigh.add(f)
 	tellOfTasks(f)
-	f.SortFlags = false
 	completeChoices(cmd)
 	return cmd
 }

@@ -37,7 +37,7 @@ func (f *recordFlags) addSettings(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.join.fields, "field", nil, "with --records, which it implies: `column` to compare, NAME or NAME:WEIGHT:TOKENS; repeatable (default: all)")
 	f.join.weigh.addIDF(flags)
 	f.join.weigh.idf.allowed = append(f.join.weigh.idf.allowed, idfRare, idfRarest)
-	flags.Lookup("idf").Usage += ", rare (of texts: what more than 32, and one in a hundred, have counts next to nothing) or rarest (what more than 8 have)"
+	flags.Lookup("idf").Usage += ", also rare (one that more than 32 texts and one in a hundred have counts next to nothing) or rarest (one that more than 8 have)"
 	flags.StringVar(&f.join.config, "config", "", "with --records: read choices from this JSON `file`, in place of the defaults; flags override it")
 }
 

@@ -68,7 +68,6 @@ func newSearch() *cobra.Command {
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0], args[1:]) },
 	}
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	recipeflags.AddMeasure(flags, &f.measure)
 	ofMeasure := flags.Lookup("measure")
 	ofMeasure.Usage, ofMeasure.DefValue = ofMeasure.Usage+" (default: that of the index)", ""

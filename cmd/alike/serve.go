@@ -56,7 +56,6 @@ func newServe() *cobra.Command {
 		Args:        exactly(0, "the folder of the collections is --data"),
 		RunE:        func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
-	cmd.Flags().SortFlags = false // in the order of the work
 	cmd.Flags().StringVar(&f.data, "data", "", "`folder` of the collections, made if it is not there (default: they are in memory)")
 	cmd.Flags().StringVar(&f.log, "log", "", "`URL` of an ordered log by which replicas share their collections: nats://HOST[,HOST…][/STREAM]; --data is then for snapshots")
 	cmd.Flags().StringVar(&f.snapshots, "snapshots", "", "`URL` of a bucket for snapshots of the collections of --log, beside --data (default: none)")

@@ -56,7 +56,6 @@ func newSketch() *cobra.Command {
 	cmd.Flags().BoolVar(&f.hex, "hex", false, "signatures in hexadecimal")
 	f.made.Add(cmd.Flags())
 	f.input.add(cmd.Flags())
-	cmd.Flags().SortFlags = false // in the order of the work
 	completeChoices(cmd)
 	return cmd
 }

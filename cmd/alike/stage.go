@@ -24,8 +24,8 @@ object in the plan's work folder, always the same bytes, when it is complete. Wh
 tasks of a stage are done the next one can begin; the last stage, publish, puts the
 results into their place. A task takes one thread (match of a join all processors) and
 about the memory of the plan. A task that is done is not run again, so that the same
-loop continues after failures. One that writes results is done while these are there and
-as it has written them.
+loop continues after failures. One that writes results is done as long as these are
+there, unchanged.
 
 Tasks exit with 0, or 1 if they fail. Only publish exits with 3 if some input was skipped,
 whichever task has skipped it, so its status is that of the run. A scheduler must not take
@@ -104,8 +104,9 @@ func newStage() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&plan, "plan", "", "`file` or URL of the plan")
-	f.IntVar(&task, "task", -1, "number of the task, from 0 on")
-	f.StringVar(&memory, "memory", "", "memory of the process, such as 2GiB (default: as the plan says)")
+	f.IntVar(&task, "task", -1, "`number` of the task, from 0 on; list needs none")
+	f.Lookup("task").DefValue = "0" // the help prints no default
+	f.StringVar(&memory, "memory", "", "memory of the process, a `size` such as 2GiB (default: as the plan says)")
 	f.BoolVar(&again, "again", false, "run the task even if it is done")
 	f.BoolVar(&pipe, "pipe", false, "for engines: blocks come from standard input and go to standard output")
 	f.BoolVar(&columns, "columns", false, "with pack, for engines: documents come as columns of strings, and not as lines of JSON")
@@ -113,7 +114,6 @@ func newStage() *cobra.Command {
 	f.BoolVar(&asJSON, "json", false, "with list: JSON, an object a stage, with the streams that it reads and writes; with publish: the summary as JSON; with match: what the join says, as JSON")
 	f.BoolVar(&quiet, "quiet", false, "nothing about skipped records")
 	f.StringVar(&skippedFile, "skipped", "", "for the stages that read the inputs, and write: "+skippedHelp+"; a file for each task")
-	f.SortFlags = false
 	return cmd
 }
 

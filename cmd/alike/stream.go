@@ -95,14 +95,13 @@ func newStream() *cobra.Command {
 		Args:        exactly(0, "the stream comes from standard input"),
 		RunE:        func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
-	cmd.Flags().SortFlags = false // in the order of the work
 	f.window.Add(cmd.Flags())
-	cmd.Flags().StringVar(&f.timeField, "time-field", "", "field or column with the time of the event, for --window (default: the time at which a record arrives)")
+	cmd.Flags().StringVar(&f.timeField, "time-field", "", "`field` or column with the time of the event, for --window (default: the time at which a record arrives)")
 	cmd.Flags().StringVar(&f.state, "state", "", "`folder` for kept records, which outlives the process (default: memory)")
 	cmd.Flags().IntVar(&f.replay, "replay", stream.DefaultReplay, "with --state: how many of the last records read are recognised when they are replayed, eight bytes each on disk; 0: none")
 	cmd.Flags().StringVar(&f.duplicates, "duplicates", "", "append the dropped records to this `file`")
 	cmd.Flags().BoolVar(&f.tag, "tag", false, "mark duplicates with duplicate_of and similarity instead of dropping them")
-	cmd.Flags().StringVar(&f.tagPrefix, "tag-prefix", "", "with --tag: what stands before both names, where records have fields of these names")
+	cmd.Flags().StringVar(&f.tagPrefix, "tag-prefix", "", "with --tag: `text` that stands before both names, where records have fields of these names")
 	cmd.Flags().StringVar(&f.metrics, "metrics", "", "serve metrics for Prometheus at this `address`, such as :9090, under /metrics")
 	f.add(cmd.Flags(), false)
 	f.auto.addSampled(cmd.Flags())

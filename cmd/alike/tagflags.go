@@ -15,7 +15,7 @@ type tagFlags struct {
 
 func (f *tagFlags) add(own *pflag.FlagSet) {
 	own.BoolVar(&f.tag, "tag", false, "remove nothing: add the fields cluster, cluster_size, duplicate_of and similarity to every record")
-	own.StringVar(&f.prefix, "tag-prefix", "", "with --tag: what stands before these names, where records have fields of these names")
+	own.StringVar(&f.prefix, "tag-prefix", "", "with --tag: `text` that stands before these names, where records have fields of these names")
 }
 
 func (f *tagFlags) apply(c *alike.Config) error {

@@ -11,7 +11,7 @@ import (
 // A topic is a group of flags, and a page of help about them.
 type topic struct {
 	name, title string
-	// flags are the names of flags. One that means something else in some command is listed apart, as command:flag.
+	// flags are the names of flags, in the order of the help. One that means something else in some command is listed apart, as command:flag.
 	flags string
 	// note is what the page says besides, unless the command has an annotation of the topic's name.
 	note string
@@ -19,17 +19,17 @@ type topic struct {
 
 // topics are all topics, in the order of the help. Every flag of every command is in one of them.
 var topics = []topic{
-	{name: "output", title: "What is written, and where", flags: "output results ids-only keep cluster no-sync json hex passages shared summary pairs:clusters join:with duplicates tag tag-prefix plot add id html baseline write-baseline sarif report by"},
-	{name: "input", title: "What is read", flags: "format pre pre-glob pre-timeout text-field id-field left-id right-id time-field max-record on-error skipped against with among check:index mcp:index against-links fingerprints header eval:clusters spans question answer passage"},
-	{name: "similarity", title: "What is alike, and how it is found", flags: "recipe sample measure threshold third-texts wrong precision examples ask match top distance recall candidates within verify hashes tune:bits bands rows min-bands bucket-cap scheme seed min-similarity"},
-	{name: "units", title: "What is cut out of texts", flags: "unit min-tokens min-count code found-only cut"},
+	{name: "output", title: "What is written, and where", flags: "output results keep cluster ids-only tag tag-prefix duplicates summary pairs:clusters join:with shared hex passages plot html report by baseline write-baseline sarif add id no-sync json"},
+	{name: "input", title: "What is read", flags: "among check:index mcp:index against with against-links question answer passage eval:clusters spans header format text-field id-field left-id right-id time-field fingerprints pre pre-glob pre-timeout max-record on-error skipped"},
+	{name: "similarity", title: "What is alike, and how it is found", flags: "recipe sample wrong measure threshold precision recall candidates match top distance third-texts within examples ask verify hashes tune:bits bands rows min-bands bucket-cap scheme seed min-similarity"},
+	{name: "units", title: "What is cut out of texts", flags: "unit min-tokens min-count code cut found-only"},
 	{name: "text", title: "How text becomes shingles", flags: "ngram tokens normalize fold strip-diacritics stop-words min-token-length repetitions"},
-	{name: "records", title: "Records of tables", flags: "records accept field source same unique entities known changes verdicts idf join:repetitions config save-config model pairs:top probability truth audit audit-labels explain explain-pairs verbose"},
+	{name: "records", title: "Records of tables", flags: "records field source same unique known changes entities model config save-config truth probability accept verdicts audit audit-labels explain explain-pairs verbose idf join:repetitions pairs:top"},
 	{name: "index", title: "Indexes", flags: "index build:keep columns containment keys build:verbose"},
 	{name: "window", title: "What a stream remembers", flags: "window late window-docs refresh state replay"},
 	{name: "service", title: "The service", flags: "data log snapshots listen serve:tokens tls-cert tls-key insecure stateless durability pprof metrics-listen"},
 	{name: "resources", title: "Memory, threads and progress", flags: "memory threads work fresh dry-run timings progress metrics quiet"},
-	{name: "tasks", title: "Runs on many machines", flags: "partitions engine prices plan task again pipe stage:columns print"},
+	{name: "tasks", title: "Runs on many machines", flags: "plan task partitions engine prices again pipe stage:columns print"},
 	{name: presetsTopic, title: "Published systems", flags: "preset bits hash permutations shingle-hash idf-epsilon idf-delta join:measure", note: presetsHelp},
 }
 
@@ -73,15 +73,17 @@ func topicOf(cmd *cobra.Command, flag string) string {
 	return ""
 }
 
-// ofTopic returns the flags of a command that belong to a topic; wanted, unless nil, chooses among them.
+// ofTopic returns the flags of a command that belong to a topic, in the order of the topic; wanted, unless nil, chooses
+// among them.
 func ofTopic(cmd *cobra.Command, t topic, wanted func(flag string) bool) *pflag.FlagSet {
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	flags.SortFlags = false
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if topicOf(cmd, f.Name) == t.name && !f.Hidden && (wanted == nil || wanted(f.Name)) {
+	for _, name := range strings.Fields(t.flags) {
+		f := cmd.Flags().Lookup(strings.TrimPrefix(name, cmd.Name()+":"))
+		if f != nil && topicOf(cmd, f.Name) == t.name && !f.Hidden && (wanted == nil || wanted(f.Name)) {
 			flags.AddFlag(f)
 		}
-	})
+	}
 	return flags
 }
 

@@ -96,9 +96,8 @@ func newTune() *cobra.Command {
 	flags.IntVar(&hashes, "hashes", alike.DefaultScheme().K(), "components of the signature")
 	flags.IntVar(&bits, "bits", alike.DefaultScheme().Bits(), "bits of a component: 1, 2, 4, 8, 16 or 32")
 	given.add(flags)
-	flags.BoolVar(&asJSON, "json", false, "JSON")
+	flags.BoolVar(&asJSON, "json", false, "JSON on standard output")
 	texts.add(flags)
-	cmd.Flags().SortFlags = false // in the order of the work
 	completeChoices(cmd)
 	return cmd
 }

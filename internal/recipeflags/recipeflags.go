@@ -283,8 +283,8 @@ type Window struct {
 }
 
 func (f *Window) Add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.age, "window", "", "records are compared only if at most this far apart in time, such as 90m, 24h or 7d; older ones are forgotten")
-	flags.StringVar(&f.late, "late", "0s", "by how much a record may be older than the newest one and still be treated as if it had come in time")
+	flags.StringVar(&f.age, "window", "", "`span` of time: records are compared only if they are not further apart, such as 90m, 24h or 7d; older ones are forgotten")
+	flags.StringVar(&f.late, "late", "0s", "`span` of time by which a record may be older than the newest one and still be treated as if it had come in time")
 	flags.IntVar(&f.docs, "window-docs", 0, "remember at most this many kept records (default: 1000000 without a span of time, else all)")
 	flags.BoolVar(&f.refresh, "refresh", false, "a duplicate makes the record that it is like stay as long as if it had just come")
 }
