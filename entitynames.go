@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 
+	"github.com/alike-dev/alike/internal/logistic"
 	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/linkage"
 )
@@ -223,9 +223,9 @@ func (n *naming) whyTogether(found, a, b string) string {
 	case n.verdicts[[2]string{n.id(best.A), n.id(best.B)}]:
 		return names + " were called the same"
 	case any:
-		return fmt.Sprintf("%s are one thing with probability %.3f", names, probabilityOf(best.Evidence))
+		return fmt.Sprintf("%s are one thing with probability %.3f", names, logistic.Probability(best.Evidence))
 	}
-	return fmt.Sprintf("other records connect them; the weakest link is of %s, probability %.3f", names, probabilityOf(best.Evidence))
+	return fmt.Sprintf("other records connect them; the weakest link is of %s, probability %.3f", names, logistic.Probability(best.Evidence))
 }
 
 // whyApart says why the records of two entities, which were one, are none.
@@ -257,5 +257,3 @@ func (n *naming) whyApart(a, b string) string {
 	}
 	return unlike
 }
-
-func probabilityOf(evidence float64) float64 { return 1 / (1 + math.Exp(-evidence)) }

@@ -14,24 +14,10 @@ import (
 )
 
 // PairScores says how well found pairs agree with true ones.
-type PairScores struct {
-	Precision      float64 `json:"precision"`
-	Recall         float64 `json:"recall"`
-	F1             float64 `json:"f1"`
-	TruePositives  uint64  `json:"true_positives"`
-	FalsePositives uint64  `json:"false_positives"`
-	FalseNegatives uint64  `json:"false_negatives"`
-	// Pairs of an id with itself, which do not count.
-	FoundSelfPairs uint64 `json:"found_self_pairs,omitempty"`
-	TrueSelfPairs  uint64 `json:"true_self_pairs,omitempty"`
-}
+type PairScores = eval.PairScores
 
 // ClusterScores says how well two clusterings of the same documents agree.
-type ClusterScores struct {
-	Documents    uint64     `json:"documents"` // named by at least one of the files
-	AdjustedRand float64    `json:"adjusted_rand"`
-	Pairs        PairScores `json:"pairs"` // for the pairs that are in one cluster
-}
+type ClusterScores = eval.ClusterScores
 
 // ScorePairs compares the pairs in one file with those in another. Both are CSV, or TSV, JSON Lines or Parquet by their
 // names, perhaps compressed, with the ids in the first two columns (where columns have names: left_id and right_id, or a and
@@ -55,8 +41,9 @@ func ScorePairs(found, truth string, minSimilarity float64, options ...ScoreOpti
 	if err != nil {
 		return nil, err
 	}
-	scores := pairScores(eval.Pairs(foundPairs, truePairs))
-	scores.FoundSelfPairs, scores.TrueSelfPairs = s.selfPairs(f, foundPairs), s.selfPairs(t, truePairs)
+	scores := eval.Pairs(foundPairs, truePairs)
+	s.tellSelfPairs(f, scores.FoundSelfPairs)
+	s.tellSelfPairs(t, scores.TrueSelfPairs)
 	return &scores, nil
 }
 
@@ -76,15 +63,8 @@ func ScoreClusters(found, truth string, options ...ScoreOption) (*ClusterScores,
 	if err != nil {
 		return nil, err
 	}
-	s := eval.Clusters(foundClusters, trueClusters)
-	return &ClusterScores{Documents: s.Ids, AdjustedRand: s.AdjustedRand, Pairs: pairScores(s.Together)}, nil
-}
-
-func pairScores(s eval.PairScores) PairScores {
-	return PairScores{
-		Precision: s.Precision, Recall: s.Recall, F1: s.F1,
-		TruePositives: s.TruePositives, FalsePositives: s.FalsePositives, FalseNegatives: s.FalseNegatives,
-	}
+	scores := eval.Clusters(foundClusters, trueClusters)
+	return &scores, nil
 }
 
 func newScoring(options []ScoreOption) *scoring {
@@ -95,17 +75,11 @@ func newScoring(options []ScoreOption) *scoring {
 	return s
 }
 
-// selfPairs counts the pairs of an id with itself and reports them to the user.
-func (s *scoring) selfPairs(r *rows, pairs []eval.Pair) (n uint64) {
-	for _, p := range pairs {
-		if p.A == p.B {
-			n++
-		}
-	}
+// tellSelfPairs says how many pairs of a file are of an id with itself.
+func (s *scoring) tellSelfPairs(r *rows, n uint64) {
 	if n > 0 {
 		s.notice(setting.Textf("%s: pairs of an id with itself, which count for nothing: %d", r.path, n))
 	}
-	return n
 }
 
 // rows is the content of a file of pairs or clusters.

@@ -3,7 +3,6 @@ package alike
 import (
 	"context"
 	"errors"
-	"io"
 	"strconv"
 
 	"github.com/alike-dev/alike/corpus"
@@ -113,48 +112,28 @@ func describeRows(ctx context.Context, f *report.Found, d described, o corpus.Op
 	})
 }
 
-// eachRead visits the records of inputs that can be read, in order, with their line in the file and their number in the
-// inputs, from 1 on.
+// eachRead visits the records of inputs that can be read, in order, with their line in the file, from 0 on, and their number
+// in the inputs, from 1 on.
 func eachRead(ctx context.Context, inputs []string, o corpus.Options, visit func(s corpus.Source, r *corpus.Record, line, n int64)) error {
 	sources, _, err := corpus.Find(ctx, inputs, o)
 	if err != nil {
 		return err
 	}
-	p := corpus.NewParser(o)
-	var b corpus.Block
-	defer b.Release()
 	var n int64
 	for _, s := range sources {
 		if s.Stream {
 			continue
 		}
-		if err := eachOf(ctx, s, o, p, &b, &n, visit); err != nil {
-			if problem := (*corpus.Problem)(nil); !errors.As(err, &problem) {
-				return err
+		_, err := corpus.EachRecord(ctx, s, o, func(r *corpus.Record) (more bool, err error) {
+			if r.Err == nil {
+				n++
+				visit(s, r, r.Line-1, n)
 			}
+			return true, nil
+		})
+		if problem := (*corpus.Problem)(nil); err != nil && !errors.As(err, &problem) {
+			return err
 		}
 	}
 	return ctx.Err()
-}
-
-func eachOf(ctx context.Context, s corpus.Source, o corpus.Options, p *corpus.Parser, b *corpus.Block, n *int64, visit func(s corpus.Source, r *corpus.Record, line, n int64)) error {
-	file, err := corpus.Open(ctx, s, o)
-	if err != nil {
-		return err
-	}
-	defer file.Close() // it was only read
-	for lines := int64(0); ; lines += b.Lines {
-		if err := file.Next(b); err == io.EOF {
-			return nil
-		} else if err != nil {
-			return err
-		}
-		p.Start(file, b)
-		for r := (corpus.Record{}); p.Next(&r); {
-			if r.Err == nil {
-				*n++
-				visit(s, &r, lines+r.Line, *n)
-			}
-		}
-	}
 }

@@ -10,23 +10,10 @@ import (
 )
 
 // SpanScores says how well the places in a list agree with true ones.
-type SpanScores struct {
-	Documents PairScores  `json:"documents"` // those with a place
-	Bytes     PairScores  `json:"bytes"`     // those in a place
-	Places    PlaceScores `json:"places"`
-}
+type SpanScores = eval.SpanScores
 
-// PlaceScores counts places that overlap one of the other list, in the same document and, if both lists name items, of the
-// same item.
-type PlaceScores struct {
-	Precision float64 `json:"precision"` // right / found
-	Recall    float64 `json:"recall"`    // met / true
-	F1        float64 `json:"f1"`
-	Found     uint64  `json:"found"`
-	Right     uint64  `json:"right"` // found ones that overlap a true one
-	True      uint64  `json:"true"`
-	Met       uint64  `json:"met"` // true ones that a found one overlaps
-}
+// PlaceScores counts places that overlap one of the other list.
+type PlaceScores = eval.PlaceScores
 
 // ScoreSpans compares the places in one CSV file, such as found.csv of decontaminate, with those in another. Both have a
 // header with document, start and end, in any order; start and end are bytes. Items count if both have a column item.
@@ -48,12 +35,8 @@ func ScoreSpans(found, truth string) (*SpanScores, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := eval.Spans(foundSpans, trueSpans)
-	p := s.Places
-	return &SpanScores{
-		Documents: pairScores(s.Documents), Bytes: pairScores(s.Bytes),
-		Places: PlaceScores{p.Precision, p.Recall, p.F1, p.Found, p.Right, p.True, p.Met},
-	}, nil
+	scores := eval.Spans(foundSpans, trueSpans)
+	return &scores, nil
 }
 
 // column returns the number of a column by its name in the first row, -1 if there is none.

@@ -30,12 +30,15 @@ func (p Pair) normal() Pair {
 
 // PairScores says how well found pairs agree with true ones.
 type PairScores struct {
-	TruePositives  uint64 // found and true
-	FalsePositives uint64 // found only
-	FalseNegatives uint64 // true only
-	Precision      float64
-	Recall         float64
-	F1             float64
+	Precision      float64 `json:"precision"`
+	Recall         float64 `json:"recall"`
+	F1             float64 `json:"f1"`
+	TruePositives  uint64  `json:"true_positives"`  // found and true
+	FalsePositives uint64  `json:"false_positives"` // found only
+	FalseNegatives uint64  `json:"false_negatives"` // true only
+	// Pairs of an id with itself, repeats included, which do not count.
+	FoundSelfPairs uint64 `json:"found_self_pairs,omitempty"`
+	TrueSelfPairs  uint64 `json:"true_self_pairs,omitempty"`
 }
 
 // Pairs scores found pairs against the truth. The order within a pair and repeats do not
@@ -44,16 +47,17 @@ type PairScores struct {
 func Pairs(found, truth []Pair) PairScores {
 	const inFound, inTruth = 1, 2
 	seen := make(map[Pair]uint8, len(truth))
-	mark := func(pairs []Pair, bit uint8) {
+	mark := func(pairs []Pair, bit uint8) (self uint64) {
 		for _, p := range pairs {
 			if p.A != p.B {
 				seen[p.normal()] |= bit
+			} else {
+				self++
 			}
 		}
+		return self
 	}
-	mark(found, inFound)
-	mark(truth, inTruth)
-	var s PairScores
+	s := PairScores{FoundSelfPairs: mark(found, inFound), TrueSelfPairs: mark(truth, inTruth)}
 	for _, bits := range seen {
 		switch bits {
 		case inFound:
@@ -79,9 +83,9 @@ func (s *PairScores) score() {
 // ClusterScores says how well two clusterings of the same ids agree. The pairs of
 // ids that a clustering puts together are scored as by Pairs.
 type ClusterScores struct {
-	Ids          uint64  // in either clustering
-	AdjustedRand float64 // 1 for equal partitions, about 0 for independent ones, down to −1
-	Together     PairScores
+	Documents    uint64     `json:"documents"`     // ids in either clustering
+	AdjustedRand float64    `json:"adjusted_rand"` // 1 for equal partitions, about 0 for independent ones, down to −1
+	Pairs        PairScores `json:"pairs"`         // that are in one cluster
 }
 
 // Clusters scores a found clustering against the true one. Both map ids to the names of
@@ -115,15 +119,15 @@ func Clusters(found, truth map[string]string) ClusterScores {
 		truePairs += pairsOf(n)
 	}
 	s := ClusterScores{
-		Ids:          ids,
+		Documents:    ids,
 		AdjustedRand: adjustedRand(both, foundPairs, truePairs, pairsOf(ids)),
-		Together: PairScores{
+		Pairs: PairScores{
 			TruePositives:  both,
 			FalsePositives: foundPairs - both,
 			FalseNegatives: truePairs - both,
 		},
 	}
-	s.Together.score()
+	s.Pairs.score()
 	return s
 }
 

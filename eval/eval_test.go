@@ -18,25 +18,25 @@ func TestPairsByHand(t *testing.T) {
 		"two right, one wrong, one missed": {
 			[]Pair{{"a", "b"}, {"c", "d"}, {"a", "d"}},
 			[]Pair{{"a", "b"}, {"c", "d"}, {"e", "f"}},
-			PairScores{2, 1, 1, 2. / 3, 2. / 3, 2. / 3},
+			PairScores{2. / 3, 2. / 3, 2. / 3, 2, 1, 1, 0, 0},
 		},
 		"one right of two, three missed": {
 			[]Pair{{"a", "b"}, {"x", "y"}},
 			[]Pair{{"a", "b"}, {"a", "c"}, {"b", "c"}, {"b", "d"}},
-			PairScores{1, 1, 3, 1. / 2, 1. / 4, 1. / 3},
+			PairScores{1. / 2, 1. / 4, 1. / 3, 1, 1, 3, 0, 0},
 		},
 		"order, repeats and self pairs do not matter": {
 			[]Pair{{"b", "a"}, {"a", "b"}, {"a", "b"}, {"c", "c"}},
 			[]Pair{{"a", "b"}, {"b", "a"}, {"d", "d"}},
-			PairScores{1, 0, 0, 1, 1, 1},
+			PairScores{1, 1, 1, 1, 0, 0, 1, 1},
 		},
 		"nothing right": {
 			[]Pair{{"a", "b"}}, []Pair{{"a", "c"}},
-			PairScores{0, 1, 1, 0, 0, 0},
+			PairScores{0, 0, 0, 0, 1, 1, 0, 0},
 		},
-		"nothing found":   {nil, []Pair{{"a", "b"}}, PairScores{0, 0, 1, 1, 0, 0}},
-		"nothing to find": {[]Pair{{"a", "b"}}, nil, PairScores{0, 1, 0, 0, 1, 0}},
-		"neither":         {nil, []Pair{{"a", "a"}}, PairScores{0, 0, 0, 1, 1, 1}},
+		"nothing found":   {nil, []Pair{{"a", "b"}}, PairScores{1, 0, 0, 0, 0, 1, 0, 0}},
+		"nothing to find": {[]Pair{{"a", "b"}}, nil, PairScores{0, 1, 0, 0, 1, 0, 0, 0}},
+		"neither":         {nil, []Pair{{"a", "a"}}, PairScores{1, 1, 1, 0, 0, 0, 0, 1}},
 	} {
 		if got := Pairs(c.found, c.truth); got != c.want {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
@@ -80,8 +80,8 @@ func TestClustersByHand(t *testing.T) {
 		"ids of different sides":  {"00..", "..00", 4, -0.2, 0, 1, 1},
 	} {
 		got := Clusters(labels(c.found), labels(c.truth))
-		tp, fp, fn := got.Together.TruePositives, got.Together.FalsePositives, got.Together.FalseNegatives
-		if got.Ids != c.ids || !near(got.AdjustedRand, c.ari) || tp != c.tp || fp != c.fp || fn != c.fn {
+		tp, fp, fn := got.Pairs.TruePositives, got.Pairs.FalsePositives, got.Pairs.FalseNegatives
+		if got.Documents != c.ids || !near(got.AdjustedRand, c.ari) || tp != c.tp || fp != c.fp || fn != c.fn {
 			t.Errorf("%s: %+v, want %+v", name, got, c)
 		}
 	}
@@ -109,10 +109,10 @@ func TestClustersScorePairsAsPairsDoes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		found, truth := anyLabels(t, "found"), anyLabels(t, "truth")
 		got, want := Clusters(found, truth), Pairs(pairsTogether(found), pairsTogether(truth))
-		if got.Together != want {
-			t.Errorf("%+v, want %+v", got.Together, want)
+		if got.Pairs != want {
+			t.Errorf("%+v, want %+v", got.Pairs, want)
 		}
-		if turned := Clusters(truth, found); turned.AdjustedRand != got.AdjustedRand || turned.Ids != got.Ids {
+		if turned := Clusters(truth, found); turned.AdjustedRand != got.AdjustedRand || turned.Documents != got.Documents {
 			t.Errorf("%+v turned is %+v", got, turned)
 		}
 		if got.AdjustedRand > 1 || got.AdjustedRand < -1 {
@@ -127,8 +127,8 @@ func TestAdjustedRandEqualsTheFormOfPairCounts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		found, truth := anyLabels(t, "found"), anyLabels(t, "truth")
 		got := Clusters(found, truth)
-		n11, n10, n01 := float64(got.Together.TruePositives), float64(got.Together.FalsePositives), float64(got.Together.FalseNegatives)
-		n00 := float64(got.Ids)*(float64(got.Ids)-1)/2 - n11 - n10 - n01
+		n11, n10, n01 := float64(got.Pairs.TruePositives), float64(got.Pairs.FalsePositives), float64(got.Pairs.FalseNegatives)
+		n00 := float64(got.Documents)*(float64(got.Documents)-1)/2 - n11 - n10 - n01
 		if n10 == 0 && n01 == 0 {
 			if got.AdjustedRand != 1 {
 				t.Errorf("equal partitions score %v", got.AdjustedRand)

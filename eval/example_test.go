@@ -21,8 +21,8 @@ func ExampleClusters() {
 	found := map[string]string{"a": "x", "b": "x", "c": "y"} // d is alone
 	truth := map[string]string{"a": "1", "b": "1", "c": "2", "d": "2"}
 	s := eval.Clusters(found, truth)
-	fmt.Printf("%d ids, adjusted Rand index %.3f\n", s.Ids, s.AdjustedRand)
-	fmt.Printf("precision %.1f recall %.1f\n", s.Together.Precision, s.Together.Recall)
+	fmt.Printf("%d ids, adjusted Rand index %.3f\n", s.Documents, s.AdjustedRand)
+	fmt.Printf("precision %.1f recall %.1f\n", s.Pairs.Precision, s.Pairs.Recall)
 	// Output:
 	// 4 ids, adjusted Rand index 0.571
 	// precision 1.0 recall 0.5

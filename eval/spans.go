@@ -17,18 +17,20 @@ type Span struct {
 
 // SpanScores says how well found spans agree with true ones.
 type SpanScores struct {
-	Documents PairScores  // those that have a span, whatever its item
-	Bytes     PairScores  // those that are in a span, whatever its item; each counts once
-	Places    PlaceScores // the spans themselves
+	Documents PairScores  `json:"documents"` // those that have a span, whatever its item
+	Bytes     PairScores  `json:"bytes"`     // those that are in a span, whatever its item; each counts once
+	Places    PlaceScores `json:"places"`    // the spans themselves
 }
 
 // PlaceScores counts spans that overlap. Several found ones may overlap one true one.
 type PlaceScores struct {
-	Found, Right uint64  // found spans, and those that overlap a true one of the same document and item
-	True, Met    uint64  // true spans, and those that a found one overlaps
-	Precision    float64 // Right / Found; 1 if nothing was found
-	Recall       float64 // Met / True; 1 if there is nothing to find
-	F1           float64 // harmonic mean of both
+	Precision float64 `json:"precision"` // Right / Found; 1 if nothing was found
+	Recall    float64 `json:"recall"`    // Met / True; 1 if there is nothing to find
+	F1        float64 `json:"f1"`        // harmonic mean of both
+	Found     uint64  `json:"found"`
+	Right     uint64  `json:"right"` // found spans that overlap a true one of the same document and item
+	True      uint64  `json:"true"`
+	Met       uint64  `json:"met"` // true spans that a found one overlaps
 }
 
 // Spans scores found spans against the truth. Empty spans overlap nothing. O(n log n) for n spans.
