@@ -42,30 +42,21 @@ func inputs(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// exactly asks for n arguments; what says which ones.
-func exactly(n int, what string) cobra.PositionalArgs {
+// arguments asks for a number of arguments, or more where most is 0; what says which ones.
+func arguments(least, most int, what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
-		if len(args) != n {
+		if len(args) < least || most > 0 && len(args) > most {
 			return usagef("%s: %s", count(int64(len(args)), "argument"), what)
 		}
 		return nil
 	}
 }
 
-// atLeastOne asks for one or more arguments; what says which.
-func atMost(n int, what string) cobra.PositionalArgs {
+// none asks for no arguments; why says why not.
+func none(why string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
-		if len(args) > n {
-			return usagef("%s: %s", count(int64(len(args)), "argument"), what)
-		}
-		return nil
-	}
-}
-
-func atLeastOne(what string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return usagef("no argument: %s", what)
+		if len(args) > 0 {
+			return usagef("%s: %s", count(int64(len(args)), "argument"), why)
 		}
 		return nil
 	}
@@ -92,23 +83,6 @@ func unless[T any](interrupted context.Context, work func() (T, error)) (result 
 }
 
 func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-
-// dirAnd asks for a folder and at least one more argument.
-func dirAnd(what string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) < 2 {
-			return usagef("%s: name the folder of the index, then %s", count(int64(len(args)), "argument"), what)
-		}
-		return nil
-	}
-}
-
-func oneOrTwoTables(_ *cobra.Command, args []string) error {
-	if len(args) != 1 && len(args) != 2 {
-		return usagef("%s: name two tables, or one", count(int64(len(args)), "argument"))
-	}
-	return nil
-}
 
 // named returns the files that have a name.
 func named(files ...string) []string {

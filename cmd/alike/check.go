@@ -64,7 +64,7 @@ func newCheck() *cobra.Command {
 		Short:   "Is this text new? The nearest documents, and why",
 		Long:    checkHelp,
 		Example: checkExamples,
-		Args:    exactly(1, "give one text"),
+		Args:    arguments(1, 1, "give one text"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	own := cmd.Flags()

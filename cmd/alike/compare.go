@@ -49,7 +49,7 @@ func newCompare() *cobra.Command {
 		Short:   "Compare two texts: similarity, estimates, shared passages",
 		Long:    compareHelp,
 		Example: compareExamples,
-		Args:    exactly(2, "name two texts"),
+		Args:    arguments(2, 2, "name two texts"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options, err := text.Options()
 			if err != nil {

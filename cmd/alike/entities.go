@@ -52,7 +52,7 @@ func newEntities() *cobra.Command {
 		Short:   "Find the records of several tables that are one thing",
 		Long:    entitiesHelp,
 		Example: entitiesExamples,
-		Args:    atLeastOne("name one or more tables"),
+		Args:    arguments(1, 0, "name one or more tables"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return flags.run(cmd, args) },
 	}
 	flags.add(cmd)

@@ -46,7 +46,7 @@ func newEval() *cobra.Command {
 		Short:   "Precision, recall and F1 of pairs or places; adjusted Rand index of clusters",
 		Long:    evalHelp,
 		Example: evalExamples,
-		Args:    exactly(2, "name the found pairs and the true ones"),
+		Args:    arguments(2, 2, "name the found pairs and the true ones"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := keepApart([]string{"-"}, args); err != nil {
 				return err

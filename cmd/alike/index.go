@@ -94,7 +94,7 @@ func newIndexBuild() *cobra.Command {
 		Long:        buildHelp,
 		Example:     "  alike index build news.index news.jsonl.zst --columns title,date",
 		Annotations: buildNotes,
-		Args:        dirAnd("inputs"),
+		Args:        arguments(2, 0, "name the folder of the index, then inputs"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o, c, err := f.options(cmd, args[1:])
 			if err != nil {
@@ -185,7 +185,7 @@ func newIndexAdd() *cobra.Command {
 		Long: `Add documents to an index. A document replaces one with the same id; a record without an
 id replaces none: where its name file:line is taken, it becomes file:line#hash.`,
 		Example: "  alike index add news.index today.jsonl",
-		Args:    dirAnd("inputs"),
+		Args:    arguments(2, 0, "name the folder of the index, then inputs"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := input.reading(args[1:])
 			if err != nil {
@@ -284,7 +284,7 @@ func newIndexDelete() *cobra.Command {
 		Short:   "Remove documents from an index",
 		Long:    "Remove the documents with these ids from an index. alike index compact frees the disk space\nthat they take.",
 		Example: "  alike index delete news.index 4711 4712",
-		Args:    dirAnd("ids"),
+		Args:    arguments(2, 0, "name the folder of the index, then ids"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withIndex(cmd.Context(), args[0], index.OpenOptions{}, func(x *index.Index) error {
 				if err := grow.Unfinished(x); err != nil {
@@ -315,7 +315,7 @@ func newIndexInfo() *cobra.Command {
 	return &cobra.Command{
 		Use:   "info DIR",
 		Short: "Print the settings of an index and what it holds",
-		Args:  exactly(1, "name the folder of the index"),
+		Args:  arguments(1, 1, "name the folder of the index"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := keepApart([]string{"-"}, filesBelow(args[0])); err != nil {
 				return err
@@ -359,7 +359,7 @@ func newIndexCheck() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check DIR",
 		Short: "Read and compare everything in an index, and name what is damaged",
-		Args:  exactly(1, "name the folder of the index"),
+		Args:  arguments(1, 1, "name the folder of the index"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := keepApart([]string{"-"}, filesBelow(args[0])); err != nil {
 				return err
@@ -388,7 +388,7 @@ func newIndexCompact() *cobra.Command {
 	return &cobra.Command{
 		Use:   "compact DIR",
 		Short: "Make the folder of an index as small as it can be",
-		Args:  exactly(1, "name the folder of the index"),
+		Args:  arguments(1, 1, "name the folder of the index"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withIndex(cmd.Context(), args[0], index.OpenOptions{}, func(x *index.Index) error {
 				before := x.Stats().StoreBytes

@@ -41,7 +41,7 @@ func newIndexHold() *cobra.Command {
 		Short:   "Keep an index open, and run commands about it that come one a line",
 		Long:    holdHelp,
 		Example: "  alike index hold news.index < commands.jsonl",
-		Args:    exactly(1, "name the folder of the index"),
+		Args:    arguments(1, 1, "name the folder of the index"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			budget, err := budgetOf(memory)
 			if err != nil {

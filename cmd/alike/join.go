@@ -95,7 +95,7 @@ func newJoin() *cobra.Command {
 		Long:        joinHelp,
 		Example:     joinExamples,
 		Annotations: joinNotes,
-		Args:        exactly(2, "name two tables"),
+		Args:        arguments(2, 2, "name two tables"),
 		RunE:        func(cmd *cobra.Command, args []string) error { return flags.run(cmd, args) },
 	}
 	flags.add(cmd.Flags())

@@ -49,7 +49,7 @@ func newLabel() *cobra.Command {
 		Short:   "Ask for the labels that teach most",
 		Long:    labelHelp,
 		Example: labelExamples,
-		Args:    oneOrTwoTables,
+		Args:    arguments(1, 2, "name two tables, or one"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if flags.output == "" {
 				return usagef("no -o: name a file for the labels, a new one or one to continue")

@@ -42,7 +42,7 @@ func newLearn() *cobra.Command {
 		Short:   "Learn from labelled pairs how tables are joined",
 		Long:    learnHelp,
 		Example: learnExamples,
-		Args:    oneOrTwoTables,
+		Args:    arguments(1, 2, "name two tables, or one"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if truth == "" {
 				return usagef("no --truth: name a file of pairs that are known, or make one by alike label")

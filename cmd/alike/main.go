@@ -143,7 +143,7 @@ func addCommands(root *cobra.Command, args []string) {
 		case "completion":
 			c.Args, c.RunE = knownCommand, showHelp
 			for _, shell := range c.Commands() {
-				shell.Args = exactly(0, "name the shell only")
+				shell.Args = none("name the shell only")
 			}
 		}
 	}
@@ -209,7 +209,7 @@ func newReport() *cobra.Command {
 		Short:   "Make the page of a finished run again",
 		Long:    reportHelp,
 		Example: "  alike report clean/",
-		Args:    exactly(1, "name the output folder of a run"),
+		Args:    arguments(1, 1, "name the output folder of a run"),
 		RunE:    func(_ *cobra.Command, args []string) error { return alike.WriteReport(args[0]) },
 	}
 }
@@ -218,7 +218,7 @@ func newVersion() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version and the default schemes",
-		Args:  exactly(0, "there is nothing to name"),
+		Args:  none("there is nothing to name"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if _, err := keepApart([]string{"-"}, nil); err != nil {
 				return err

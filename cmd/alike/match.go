@@ -54,7 +54,7 @@ func newMatch() *cobra.Command {
 		Short:   "Find the records of a table that are one thing with each on standard input",
 		Long:    matchHelp,
 		Example: matchExamples,
-		Args:    exactly(2, "name the model, and the table"),
+		Args:    arguments(2, 2, "name the model, and the table"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
 	flags := cmd.Flags()

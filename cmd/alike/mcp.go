@@ -40,7 +40,7 @@ func newMCP() *cobra.Command {
 		Short:   "Answer agents: is this new, what is like it?",
 		Long:    mcpHelp,
 		Example: "  alike mcp --among notes/\n  alike mcp --index wiki.index --add",
-		Args:    exactly(0, "standard input is for requests: name no file"),
+		Args:    none("standard input is for requests: name no file"),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	own := cmd.Flags()

@@ -52,7 +52,7 @@ func newPlanJoin() *cobra.Command {
 		Short:   "Plan to find the records of two tables that belong together",
 		Long:    planJoinHelp,
 		Example: planJoinExamples,
-		Args:    exactly(2, "name two tables"),
+		Args:    arguments(2, 2, "name two tables"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return flags.own.planJoin(cmd, &flags.join, args, runner.PlanOptions{})
 		},

@@ -122,11 +122,11 @@ func (f *recordFlags) addDecision(flags *pflag.FlagSet) {
 
 func (f *recordFlags) wanted() bool { return f.records || len(f.join.fields) > 0 || f.join.model != "" }
 
-// ofRecords are the flags of commands about texts that also apply to records.
+// ofRecords are the flags of commands about texts that also apply to records, besides those that are only about them.
 var ofRecords = []string{
-	"records", "field", "model", "output", "threshold", "id-field", "format", "max-record", "on-error", "threads", "memory", "work", "fresh", "quiet", "json", "skipped",
-	"keep", "results", "partitions", "engine", "cluster", "ids-only", "no-sync", "tag", "tag-prefix", "timings", "progress", "measure", "repetitions", "candidates", "recall",
-	"idf", "idf-epsilon", "idf-delta", "config", "save-config", "explain", "explain-pairs", "verbose", "probability", "top", "truth", "summary", "verdicts", "source", "same", "match", "precision", "accept", "clusters", "audit", "audit-labels", "report", "by",
+	"records", "field", "model", "output", "threshold", "id-field", "format", "max-record", "on-error", "threads", "memory", "work", "fresh",
+	"quiet", "json", "skipped", "keep", "results", "partitions", "engine", "cluster", "ids-only", "no-sync", "tag", "tag-prefix", "timings",
+	"progress", "measure", "repetitions", "candidates", "recall", "idf", "idf-epsilon", "idf-delta", "report", "by",
 }
 
 // notOfRecords says why other flags do not apply, if the reason is not that they are about texts.
@@ -145,7 +145,7 @@ var notOfRecords = map[string]string{
 func (f *recordFlags) check(cmd *cobra.Command, args []string) error {
 	var other string
 	cmd.Flags().Visit(func(flag *pflag.Flag) {
-		if !slices.Contains(ofRecords, flag.Name) {
+		if !slices.Contains(ofRecords, flag.Name) && !slices.Contains(onlyOfRecords, flag.Name) {
 			other = flag.Name
 		}
 	})

@@ -82,7 +82,7 @@ func newSchema() *cobra.Command {
 		Short:     "Print the schema of an output in JSON",
 		Long:      schemaHelp,
 		Example:   "  alike schema\n  alike schema summary",
-		Args:      atMost(1, "name one schema"),
+		Args:      arguments(0, 1, "name one schema"),
 		ValidArgs: names,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {

@@ -64,7 +64,7 @@ func newSearch() *cobra.Command {
 		Short:   "Search an index for documents like a text",
 		Long:    searchHelp,
 		Example: searchExamples,
-		Args:    dirAnd("queries"),
+		Args:    arguments(2, 0, "name the folder of the index, then queries"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0], args[1:]) },
 	}
 	flags := cmd.Flags()

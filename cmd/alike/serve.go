@@ -53,7 +53,7 @@ func newServe() *cobra.Command {
 		Long:        serveHelp,
 		Example:     serveExamples,
 		Annotations: serveNotes,
-		Args:        exactly(0, "the folder of the collections is --data"),
+		Args:        none("the folder of the collections is --data"),
 		RunE:        func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	cmd.Flags().StringVar(&f.data, "data", "", "`folder` of the collections, made if it is not there (default: they are in memory)")

@@ -55,7 +55,7 @@ func newStage() *cobra.Command {
 		Short:   "Run a task of a plan",
 		Long:    stageHelp,
 		Example: stageExamples,
-		Args:    exactly(1, "name one stage, or list"),
+		Args:    arguments(1, 1, "name one stage, or list"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if plan == "" {
 				return usagef("--plan is missing: name what alike plan has written")

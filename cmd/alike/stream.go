@@ -92,7 +92,7 @@ func newStream() *cobra.Command {
 		Long:        streamHelp,
 		Example:     streamExamples,
 		Annotations: streamNotes,
-		Args:        exactly(0, "the stream comes from standard input"),
+		Args:        none("the stream comes from standard input"),
 		RunE:        func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	f.window.Add(cmd.Flags())

@@ -63,11 +63,11 @@ func (f *inputFlags) follow(cmd *cobra.Command, c *alike.Config) func(error) err
 	screen, ok := cmd.ErrOrStderr().(*printer)
 	switch {
 	case f.progress.value == progressJSON:
-		w = watchEvents(cmd.ErrOrStderr(), eventInterval)
+		w = watchLines(cmd.ErrOrStderr(), eventInterval, true)
 	case ok && screen.terminal() != nil && obeysEscapes(screen.terminal()):
 		w = watchTerminal(screen.terminal(), func() (width, height int) { return sizeOf(screen.terminal()) })
 	default:
-		w = watchLines(cmd.ErrOrStderr(), logInterval)
+		w = watchLines(cmd.ErrOrStderr(), logInterval, false)
 	}
 	c.Progress = w
 	skipped.say = func(message string) { w.tell("skip", "skipped ", message) }
@@ -84,14 +84,9 @@ func watchTerminal(out io.Writer, size func() (width, height int)) *watch {
 	return &watch{out: out, bars: newBars(out, size)}
 }
 
-func watchLines(out io.Writer, interval time.Duration) *watch {
-	w := &watch{out: out, stop: make(chan struct{}), ended: make(chan struct{})}
-	go w.log(interval)
-	return w
-}
-
-func watchEvents(out io.Writer, interval time.Duration) *watch {
-	w := &watch{out: out, json: true, stop: make(chan struct{}), ended: make(chan struct{})}
+// watchLines writes lines, for programs events.
+func watchLines(out io.Writer, interval time.Duration, asJSON bool) *watch {
+	w := &watch{out: out, json: asJSON, stop: make(chan struct{}), ended: make(chan struct{})}
 	go w.log(interval)
 	return w
 }

@@ -33,7 +33,7 @@ func (b *buffer) String() string {
 
 func TestOffATerminalALineIsLoggedNowAndThen(t *testing.T) {
 	var out buffer
-	w := watchLines(&out, time.Millisecond)
+	w := watchLines(&out, time.Millisecond, false)
 	w.Stage("read", 1<<40)
 	w.Advance(1234, 5e6)
 	for !strings.Contains(out.String(), "1,234") {
@@ -57,7 +57,7 @@ func TestOffATerminalALineIsLoggedNowAndThen(t *testing.T) {
 
 func TestEventsAreObjectsOfALineEach(t *testing.T) {
 	var out buffer
-	w := watchEvents(&out, time.Millisecond)
+	w := watchLines(&out, time.Millisecond, true)
 	w.Stage("read", 1000)
 	var workers sync.WaitGroup
 	for range 4 {
@@ -93,7 +93,7 @@ func TestEventsAreObjectsOfALineEach(t *testing.T) {
 }
 
 func TestStagesMayTakeTurns(t *testing.T) {
-	w := watchLines(&buffer{}, time.Hour)
+	w := watchLines(&buffer{}, time.Hour, false)
 	for range 3 {
 		w.Stage("group", 0)
 		w.Advance(10, 0)
@@ -205,7 +205,7 @@ func TestBarsEndBeforeResults(t *testing.T) {
 func TestStagesChangeWhileWorkersCount(t *testing.T) {
 	for name, w := range map[string]*watch{
 		"bars":  onTerminal(&buffer{}),
-		"lines": watchLines(&buffer{}, time.Millisecond),
+		"lines": watchLines(&buffer{}, time.Millisecond, false),
 	} {
 		t.Run(name, func(t *testing.T) {
 			var workers sync.WaitGroup
