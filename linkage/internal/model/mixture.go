@@ -3,7 +3,6 @@ package model
 import (
 	"cmp"
 	"context"
-	"math"
 	"slices"
 
 	"github.com/alike-dev/alike/internal/hashing"
@@ -127,31 +126,11 @@ func agreeIn(c *compare.Comparison, columns []int) []float64 {
 	return of
 }
 
-// follow takes a model that follows kinds, if it is finite.
-func (f *Fitted) follow(ctx context.Context, c *compare.Comparison, o *Options, m *Model) {
-	if !m.Finite() || ctx.Err() != nil {
-		f.Dispute = OverAll
-		return
+// spread returns the probabilities of n candidates, of which those at some places have these and the others none.
+func spread(likely []float64, places []int, n int) []float64 {
+	all := make([]float64, n)
+	for k, i := range places {
+		all[i] = likely[k]
 	}
-	f.Model, f.Calibrated, f.ByKinds = m, false, true
-	f.Probability, _ = Apply(ctx, m, c, o.Once, o.Sources)
-}
-
-// KeepFinite is the boundary that a learned model passes: nothing that is not finite decides about links, or is
-// written. No table is known to lead to such a model. If one does, what remains known is how similar records are: the
-// model is learned as if exactly the very similar pairs were the matches, with columns that share nothing.
-func (f *Fitted) KeepFinite(c *compare.Comparison) {
-	if f.Model.Finite() && Finite(f.Probability) {
-		return
-	}
-	model, probability := ofTwins(c, slices.Repeat([]float64{1}, c.Width-1))
-	*f = Fitted{Model: model, Probability: probability, Replaced: true}
-}
-
-func (m *Model) Finite() bool {
-	return Finite(m.Evidence) && Finite(m.Share) && Finite([]float64{m.Prior})
-}
-
-func Finite(numbers []float64) bool {
-	return !slices.ContainsFunc(numbers, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
+	return all
 }

@@ -74,16 +74,6 @@ func (f *Fitted) followNotion(ctx context.Context, c *compare.Comparison, o *Opt
 	f.follow(ctx, c, o, distil(ctx, c, likely, freely))
 }
 
-// matchesOf returns the candidates that are more likely matches than not.
-func matchesOf(probability []float64) (some []int) {
-	for i, p := range probability {
-		if p > 0.5 {
-			some = append(some, i)
-		}
-	}
-	return some
-}
-
 // notions are the kinds of the matches.
 type notions struct {
 	*kinds.Mixture

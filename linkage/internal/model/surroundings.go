@@ -178,3 +178,8 @@ func (f *Fitted) followUnexchanged(ctx context.Context, c *compare.Comparison, o
 	f.Dispute = OverWider
 	f.follow(ctx, c, o, distil(ctx, c, spread(likely, places, len(c.Pairs)), freely))
 }
+
+// mostly is the least likeness of matches, if records may have any number of partners or matches do not stand out. A fit with
+// a lower one has found another kind of pairs, such as the papers of one author or people of one street, because the tables
+// have no duplicates. On tables with duplicates it is 0.54 to 0.85, and 0.14 to 0.48 on the same tables without them.
+const mostly = 0.5
