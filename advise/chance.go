@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/alike-dev/alike/internal/hashing"
+	"github.com/alike-dev/alike/lsh"
 )
 
 // strangers is the number of documents of which all pairs are compared, and tailShare the share of the most similar
@@ -97,4 +98,60 @@ func (c chance) above(threshold float64) float64 {
 	}
 	by := threshold - c.inner
 	return c.pairs / tailInner * math.Exp(-by*(c.hazard+c.rise*by/2))
+}
+
+// holdings tell, for each number of strangers, how many features so many of them have.
+type holdings []float64
+
+// heldLooked is the share of features that are counted, as one in so many, by their hashes.
+const heldLooked = 8
+
+// holdingsOf returns the holdings of the documents of pairs, with the number of these documents last.
+func holdingsOf(sets [][]uint64, pairs []pair) holdings {
+	var docs []uint32
+	for _, p := range pairs {
+		docs = append(docs, p.a, p.b)
+	}
+	slices.Sort(docs)
+	docs = slices.Compact(docs)
+	var looked []uint64
+	for _, doc := range docs {
+		for _, v := range sets[doc] {
+			if hashing.Mix(v)%heldLooked == 0 {
+				looked = append(looked, v)
+			}
+		}
+	}
+	slices.Sort(looked)
+	held := make(holdings, len(docs)+1)
+	for len(looked) > 0 {
+		n := 1
+		for n < len(looked) && looked[n] == looked[0] {
+			n++
+		}
+		held[n] += heldLooked
+		looked = looked[n:]
+	}
+	return held
+}
+
+// votes returns how often a feature of the sample of a document, of size of all its features, is met in another document
+// by chance, the share of all such meetings in which the feature is not over the cap, and whether one is.
+func (h holdings) votes(size, features, documents float64) (n, share float64, hot bool) {
+	strangers, all := float64(len(h)-1), 0.0
+	for k, count := range h {
+		if k < 2 {
+			continue
+		}
+		holders := float64(k) / strangers * documents
+		count *= min(size/features, 1) // samples are of the smallest hashes: a feature is in nearly all or in none
+		met := count * holders * documents * float64(k-1) / (strangers - 1)
+		all += met
+		if 2*holders*holders > bucketCap*bucketCap {
+			n, hot = n+count*2*lsh.Hubs*holders, true
+		} else {
+			n, share = n+met, share+met
+		}
+	}
+	return n, share / max(all, 1), hot
 }

@@ -1,13 +1,11 @@
 package advise
 
 import (
-	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/alike-dev/alike/internal/logistic"
-	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/measure"
 	"github.com/alike-dev/alike/text"
 )
@@ -101,13 +99,6 @@ func fitCurve(x []float64, same []bool) (c curve, loss float64) {
 	return c, loss
 }
 
-// middle returns between what 95 % of numbers lie. It sorts them.
-func middle(of []float64) (from, to float64) {
-	slices.Sort(of)
-	cut := len(of) * 25 / 1000
-	return of[cut], of[len(of)-1-cut]
-}
-
 // examples returns the pairs of examples whose documents are known, and what is said of them.
 func (s *Sample) examples(all []Example) (given []pair, same []bool) {
 	place := make(map[string]uint32, len(s.Documents)+len(s.named))
@@ -180,14 +171,4 @@ func (a *Advice) Questions(most int, asked func(x, y string) bool) []Pair {
 		}
 	}
 	return questions
-}
-
-// shuffled returns the pairs of the sample in an order that depends on their texts alone.
-func (a *Advice) shuffled() []int {
-	order := make([]int, len(a.pairs))
-	for i := range order {
-		order[i] = i
-	}
-	sorting.Func(order, func(x, y int) int { return cmp.Compare(a.sample.drawn(a.pairs[x]), a.sample.drawn(a.pairs[y])) })
-	return order
 }

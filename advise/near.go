@@ -1,6 +1,11 @@
 package advise
 
-import "math"
+import (
+	"cmp"
+	"math"
+
+	"github.com/alike-dev/alike/internal/sorting"
+)
 
 // Pair is two documents of a sample.
 type Pair struct {
@@ -53,4 +58,14 @@ func (a *Advice) viewOf(r Recipe) *view {
 		}
 	}
 	return nil
+}
+
+// shuffled returns the pairs of the sample in an order that depends on their texts alone.
+func (a *Advice) shuffled() []int {
+	order := make([]int, len(a.pairs))
+	for i := range order {
+		order[i] = i
+	}
+	sorting.Func(order, func(x, y int) int { return cmp.Compare(a.sample.drawn(a.pairs[x]), a.sample.drawn(a.pairs[y])) })
+	return order
 }

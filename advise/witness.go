@@ -6,9 +6,6 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-	"sync/atomic"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/places"
@@ -50,46 +47,6 @@ type run struct {
 
 // reading says how texts are read.
 func reading(strip bool) text.Options { return text.Options{StripDiacritics: strip} }
-
-// newWitness reads the texts of a sample as they are or, to strip them, without diacritics. O(bytes · log bytes).
-func newWitness(ctx context.Context, s *Sample, strip bool, threads int) (*witness, error) {
-	texts := s.texts()
-	features, own, err := readRuns(ctx, texts, strip, threads)
-	if err != nil {
-		return nil, err
-	}
-	fair, rare := s.counted()
-	counted := features[:len(s.Documents)]
-	if fair != nil {
-		if counted, _, err = readRuns(ctx, fair, strip, threads); err != nil {
-			return nil, err
-		}
-	}
-	many, most := commonFeatures(counted, rare, len(counted)/mostOf)
-	common, ofMost := newFilter(many), newFilter(most)
-	w := &witness{
-		texts: texts, strip: strip, filled: make([]bool, len(texts)),
-		runs: make([][]run, len(texts)), blocks: make([][]int, len(texts)), quoted: make([][]run, len(texts)), framed: make([][]uint8, len(texts)),
-		numbers: make([]numbers, len(texts)),
-		common:  commonShare(features, common),
-	}
-	err = each(ctx, len(texts), threads, func() func(int) {
-		var scratch []uint64
-		words := wordsOf(reading(strip))
-		return func(i int) {
-			w.numbers[i] = numbersOf(words, texts[i])
-			w.runs[i], scratch = rareRuns(features[i][:own[i]], common, scratch)
-			w.quoted[i], scratch = rareRuns(features[i][own[i]:], common, scratch)
-			w.block(i, own[i])
-			w.filled[i] = 2*len(w.runs[i]) < own[i]
-			if own[i] <= framedMost {
-				w.framed[i] = framedBy(features[i][:own[i]], w.runs[i], ofMost)
-			}
-			features[i] = nil
-		}
-	})
-	return w, err
-}
 
 // readRuns returns the runs of texts, those of their own words first, of which there are so many.
 func readRuns(ctx context.Context, texts [][]byte, strip bool, threads int) (features [][]uint64, own []int, err error) {
@@ -200,18 +157,6 @@ func (w *witness) block(doc, runs int) {
 	}
 }
 
-// pair is two documents that share rare runs.
-type pair struct {
-	a, b  uint32
-	cover float64 // from 0 to 1: the share of the blocks of one document that stand in the other one, both ways
-
-	own      bool // cover is of what the texts have beside a template
-	template bool // cover was lowered, as both may fill a template
-	stands   bool // nearly all of one text stands in the other, in any order
-
-	weight float64 // for how many pairs of the whole it stands
-}
-
 // pairs returns the pairs of the first documents that share enough runs of those that vote, ascending.
 func (w *witness) pairs(documents int) (pairs []pair) {
 	var entries []uint64
@@ -260,38 +205,6 @@ func (w *witness) pairs(documents int) (pairs []pair) {
 	return pairs
 }
 
-// look sets the cover of each pair.
-func (w *witness) look(ctx context.Context, pairs []pair, threads int) error {
-	return each(ctx, len(pairs), threads, func() func(int) {
-		whole, inside := newEdits(reading(w.strip)), new(insides)
-		var a, b []places.Hits
-		var shares []float64
-		return func(i int) {
-			p := &pairs[i]
-			a, b = places.Zeros(a, len(w.blocks[p.a])), places.Zeros(b, len(w.blocks[p.b]))
-			hits(w.runs[p.a], w.runs[p.b], a, b)
-			ofA, ofB := places.Covered(a, w.blocks[p.a], true, &shares), places.Covered(b, w.blocks[p.b], true, &shares)
-			p.stands = max(places.Covered(a, w.blocks[p.a], false, &shares), places.Covered(b, w.blocks[p.b], false, &shares)) >= places.Stands
-			p.cover = min(ofMore*max(ofA, ofB)+ofLess*min(ofA, ofB), 1)
-			if w.templated(p) {
-				if cover, told := whole.own(w, p); told {
-					p.cover, p.own = cover, true
-					return
-				}
-			}
-			if min(len(a), len(b)) < blocksTell {
-				p.cover = whole.cover(w.texts[p.a], w.texts[p.b])
-				if w.filled[p.a] || w.filled[p.b] { // the same may be a template
-					p.cover = min(p.cover, doubt)
-				}
-			}
-			if p.cover > doubt && (numbersDiffer(&w.numbers[p.a], &w.numbers[p.b]) || inside.differ(w.runs[p.a], w.runs[p.b])) {
-				p.cover = doubt
-			}
-		}
-	})
-}
-
 // hits counts, in each block, the runs that the other document has too.
 func hits(a, b []run, inA, inB []places.Hits) {
 	for ofA, ofB := range shared(a, b) {
@@ -330,36 +243,4 @@ func withFeature(runs []run, feature uint64) (n int) {
 		n++
 	}
 	return n
-}
-
-// each calls what newWork makes for every number from 0 to n−1, on up to threads goroutines, each with a work
-// function of its own. It ends early with the error of ctx.
-func each(ctx context.Context, n, threads int, newWork func() func(i int)) error {
-	const grain = 16
-	var next atomic.Int64
-	g, ctx := errgroup.WithContext(ctx)
-	for range min(threads, n/grain+1) {
-		g.Go(func() error {
-			work := newWork()
-			for ctx.Err() == nil {
-				from := int(next.Add(grain)) - grain
-				if from >= n {
-					return nil
-				}
-				for i := from; i < min(from+grain, n); i++ {
-					work(i)
-				}
-			}
-			return ctx.Err()
-		})
-	}
-	return g.Wait()
-}
-
-func shingler(o shingle.Options) *shingle.Shingler {
-	s, err := shingle.New(o)
-	if err != nil {
-		panic("advise: options that are valid are not: " + err.Error())
-	}
-	return s
 }
