@@ -109,33 +109,6 @@ func (c *Chunk) add(cutter *Cutter, raw uint64, value []byte, column int) {
 	cutter.meet(raw, whole)
 }
 
-// A memory remembers the values that a cutter has cut lately. The zero value is empty.
-type memory struct {
-	slots []metValue
-}
-
-type metValue struct {
-	raw   uint64
-	whole Whole
-}
-
-// remembered is how many values a cutter remembers, 24 bytes each.
-const remembered = 1 << 15
-
-func (m *memory) at(raw uint64) *metValue {
-	if m.slots == nil {
-		m.slots = make([]metValue, remembered)
-	}
-	return &m.slots[(raw^raw>>32)%remembered]
-}
-
-func (m *memory) met(raw uint64) (whole Whole, ok bool) {
-	v := m.at(raw)
-	return v.whole, v.raw == raw && raw != 0
-}
-
-func (m *memory) meet(raw uint64, whole Whole) { *m.at(raw) = metValue{raw, whole} }
-
 // NameRows gives each row without an id the name that name returns for its number. Numbers count from that of the
 // first row on, unless Chunk.Number set others.
 func (c *Chunk) NameRows(first int, name func(row int) string) {

@@ -8,11 +8,6 @@ import (
 	"github.com/alike-dev/alike/internal/hashing"
 )
 
-// Measured reports whether values of the kind have distances: see Column.Point.
-func (k Kind) Measured() bool {
-	return k == Number || k == Quantity || k == Date || k == Time || k == Latitude || k == Longitude
-}
-
 // openings is how many hashes say how a text begins: of its first word, its first two and its first three, and then of the
 // initials of its first two words and its first three. opened is the number of these words.
 const (
@@ -61,28 +56,6 @@ func (e *extents) add(kind Kind, of extent, keepOpenings bool) {
 }
 
 func (e *extents) bytes() int64 { return int64(8*cap(e.points) + 8*openings*cap(e.openings)) }
-
-// Point returns the place of a value on a line: a number, the days of a date since 1970-01-01, the seconds of a time, or
-// degrees. NaN: the value has no place, as a text among numbers, or no value of the column has one: see Kind.Measured.
-func (c *Column) Point(value uint32) float64 {
-	if c.points == nil {
-		return math.NaN()
-	}
-	return c.points[value]
-}
-
-// Points returns Point of each value; nil: no value has one. The caller must not change it.
-func (c *Column) Points() []float64 { return c.points }
-
-// Openings returns hashes of the first word of a text, its first two and its first three, and of the initials of its first
-// two and its first three words; 0 where it has fewer. Texts that begin with the same words, or words of the same initials,
-// have the same. Only with Numbering.Openings; else all are 0.
-func (c *Column) Openings(value uint32) (hashes [openings]uint64) {
-	if c.openings == nil {
-		return hashes
-	}
-	return c.openings[value]
-}
 
 // pointOfNumber returns the number in its canonical form.
 func pointOfNumber(canonical []byte) float64 {

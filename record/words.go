@@ -2,9 +2,6 @@ package record
 
 import (
 	"bytes"
-	"slices"
-
-	"github.com/alike-dev/alike/internal/hashing"
 )
 
 // A Word is a word of a value in the form in which it is compared: normalised, or the canonical form of a number,
@@ -40,24 +37,4 @@ func (c *Cutter) Words(value []byte, kind Kind) (words []Word) {
 		add(bytes.TrimSpace(c.normal), tokens)
 	}
 	return words
-}
-
-// tellApart sorts hashes and gives repeated hashes new ones: one for the second occurrence, one for the
-// third, and so on. O(n log n).
-func tellApart(hashes []uint64) {
-	slices.Sort(hashes)
-	first, nth := uint64(0), uint64(0)
-	for i, h := range hashes {
-		if i == 0 || h != first {
-			first, nth = h, 0
-			continue
-		}
-		nth++
-		hashes[i] = again(h, nth)
-	}
-}
-
-// again returns the hash of the occurrence of a token after so many others of it.
-func again(h, nth uint64) uint64 {
-	return hashing.Mix(h+nth*againSalt)&^gramBit | h&gramBit
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/zeebo/xxh3"
@@ -54,27 +53,6 @@ func (r *Replica) follow() {
 }
 
 const followAgain = 200 * time.Millisecond
-
-// complaints are about what is tried again all the time.
-type complaints struct {
-	last string
-	at   time.Time
-}
-
-// report reports an error, and what is the same each time once in a while.
-func (c *complaints) report(to *slog.Logger, message string, err error) {
-	said, since := message+err.Error(), time.Since(c.at)
-	if since < complainEvery && said == c.last || since < complainNext {
-		return
-	}
-	c.last, c.at = said, time.Now()
-	to.Error(message, "error", err)
-}
-
-const (
-	complainEvery = time.Minute
-	complainNext  = 2 * time.Second // servers that are asked in turn may each say something else
-)
 
 // followOnce loads the state if that is to be done, and applies what comes.
 func (r *Replica) followOnce() error {
@@ -145,11 +123,6 @@ func (r *Replica) distrustSnapshots() {
 
 // goBackEvery is how often the replica trusts its own snapshots.
 const goBackEvery = 10 * time.Minute
-
-// standsStill is an error of the machine.
-type standsStill struct{ error }
-
-func (s *standsStill) Unwrap() error { return s.error }
 
 // fail sets why nothing is applied.
 func (r *Replica) fail(err error) {
@@ -261,12 +234,15 @@ func (r *Replica) applyOps(number uint64, at int64, h *head) error {
 	return nil
 }
 
-// compare reports that the clock of this machine, by which an entry was proposed, and the log's differ.
-func (c *complaints) compare(to *slog.Logger, now time.Time, proposed, at int64) {
-	const most = int64(5 * time.Second)
-	if ahead := at - now.UnixNano(); ahead > most || proposed-at > most {
-		c.report(to, "the clocks of this machine and of the log's servers differ: the one that is behind counts",
-			fmt.Errorf("the log's is ahead by %s", time.Duration(ahead).Round(time.Minute)))
+// pause waits, and tells whether the context goes on.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
 	}
 }
 

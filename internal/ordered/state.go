@@ -159,3 +159,6 @@ func (c *chains) differs(at, chain, last uint64) bool {
 	}
 	return c.ring[at%uint64(len(c.ring))] != chain
 }
+
+// past is how far the replica was at a moment.
+type past struct{ applied, chain uint64 }
