@@ -117,8 +117,11 @@ func (c *clusterer) stars() error {
 			return errParts
 		case at == len(all):
 			one := engine.Centre{Best: number}
-			if c.t.plan.edges.RemovesParts {
+			switch {
+			case c.t.plan.edges.RemovesParts:
 				one.Size = uint64(len(m.set) / 8)
+			case c.t.plan.Whole:
+				one.Size = uint64(m.meta.Length)
 			}
 			if c.t.plan.reference(m.rep) {
 				refs++

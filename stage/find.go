@@ -72,7 +72,11 @@ func sketch(t *task) error {
 		if !wanted {
 			return nil
 		}
-		return t.out.add(Rows, class, appendWords(payload[:0], keys), d.Position, digest[0], uint64(engine.Check(digest)))
+		payload = appendWords(payload[:0], keys)
+		if t.plan.Whole {
+			payload = binary.LittleEndian.AppendUint64(payload, maker.textDigest(d.Text, digest, t.plan.within().of(d)))
+		}
+		return t.out.add(Rows, class, payload, d.Position, digest[0], uint64(engine.Check(digest)))
 	})
 	if err == nil && t.plan.comparesHot() {
 		err = t.out.add(Totals, 0, nil, documents)
@@ -94,7 +98,7 @@ func (t *task) ofReferences() bool { return t.plan.FirstFiles[t.number] < t.plan
 type rowMaker struct {
 	recipe recipe.Recipe
 	maker  *recipe.Maker
-	sets   *recipe.SetMaker // nil: there are keys
+	sets   *recipe.SetMaker // nil: there are keys, and maker makes them
 	words  []uint64
 }
 
@@ -128,6 +132,18 @@ func (m *rowMaker) keys() (keys []uint64, wanted bool) {
 	n := uint64(len(m.words))
 	m.words = append(m.words[:0], n)
 	return m.words, m.recipe.Threshold().Reached(n, n, n)
+}
+
+// textDigest returns the digest of a text's features, of which the digests of make are that of their set if there are no keys.
+func (m *rowMaker) textDigest(text []byte, made [2]uint64, within recipe.Within) uint64 {
+	if m.sets == nil {
+		return made[0]
+	}
+	if m.maker == nil {
+		m.maker = m.recipe.NewMaker(recipe.MakerOptions{})
+	}
+	m.maker.Within(within)
+	return m.maker.Make(text).Digest[0]
 }
 
 func (m *rowMaker) trim() {
@@ -201,12 +217,13 @@ func classes(t *task) error {
 	}
 	var positions []uint64
 	var sizes []uint32 // of sets, without keys
+	drawing := drawing{t: t}
 	digests, err := t.sort("digests", 2, func(to *extsort.Appender) error {
 		skips := t.lookup(skipped)
 		return t.each(Rows, func(r row) error {
 			number, position := len(positions), r.words[0]
 			positions = append(positions, position)
-			if t.plan.recipe.Keys() == 0 && len(r.payload) == 8 {
+			if t.plan.recipe.Keys() == 0 && len(r.payload) >= 8 {
 				sizes = append(sizes, uint32(binary.LittleEndian.Uint64(r.payload)))
 			}
 			if _, skip := skips.Find(position); skip {
@@ -241,14 +258,16 @@ func classes(t *task) error {
 	if err := t.count(CountRepresentatives, int64(first.Len())); err != nil {
 		return err
 	}
-	return t.each(Rows, func(r row) error {
+	err = t.each(Rows, func(r row) error {
 		at := number
 		number++
 		if !first.Has(at) {
 			return nil
 		}
+		drawing.add(r)
 		return sendRepresentative(t, r)
 	})
+	return errors.Join(err, drawing.send(first.Len()))
 }
 
 // sendCopy emits that a document is equal to a representative, whose set has size features.
@@ -266,14 +285,14 @@ func sendRepresentative(t *task, r row) error {
 	switch {
 	case p.recipe.Keys() == 0:
 		return wantInChunks(t, position)
-	case len(r.payload) != 8*p.recipe.Keys():
+	case len(r.payload) != 8*p.recipe.Keys()+8*drawn(p):
 		return errParts
 	case p.recipe.Sample().Size > 0:
 		if err := t.out.add(Looks, p.TaskOf(position), nil, position); err != nil || p.reference(position) {
 			return err // nothing is looked for that contains a reference
 		}
 	}
-	for keys := r.payload; len(keys) > 0; keys = keys[8:] {
+	for keys := r.payload[:8*p.recipe.Keys()]; len(keys) > 0; keys = keys[8:] {
 		key := binary.LittleEndian.Uint64(keys)
 		if key == recipe.NoKey && p.recipe.Sample().Size > 0 {
 			continue

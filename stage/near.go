@@ -127,6 +127,9 @@ func (j *nearJoin) compare(size int64, members *extsort.Reader) error {
 
 // hotEdge emits an edge of stage hot.
 func (t *task) hotEdge(a, b uint64, similarity uint64) error {
+	if t.plan.Whole {
+		return t.similar(HotSimilar, a, b)
+	}
 	if t.plan.Command == Dedup {
 		if err := t.out.add(HotLinks, 0, nil, a, b); err != nil {
 			return err

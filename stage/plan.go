@@ -30,6 +30,8 @@ type Plan struct {
 	BucketCap int    `json:"bucket_cap,omitempty"` // 0: pairs of any number of copies are listed; only for recipes without keys
 	Keep      string `json:"keep,omitempty"`       // keep rule of Dedup; "": the default
 	Star      bool   `json:"star,omitempty"`       // Dedup removes only documents similar to the kept one itself; always by containment
+	// Whole says that Dedup removes only texts of which nearly all stands in the kept one, the longest. Star is true.
+	Whole bool `json:"whole,omitempty"`
 	// References is the number of the first files that are references: Dedup removes what is like their documents.
 	References int `json:"references,omitempty"`
 	// Tags, of Dedup, are fields in place of removal: all records are kept, with them.
@@ -101,6 +103,14 @@ func (p *Plan) meet(a, b uint64) bool { return p.sides.Meet(fileOf(a), fileOf(b)
 
 // fileOf returns the number of a document's file.
 func fileOf(position uint64) uint32 { return uint32(position >> 32) }
+
+// edgeStreams returns the streams of similar pairs for the tasks of their first documents: of Whole those that stay.
+func (p *Plan) edgeStreams() []Stream {
+	if p.Whole {
+		return []Stream{Standing}
+	}
+	return []Stream{when(p.wantsAll(), Edges), when(p.wantsAll() && p.comparesHot(), HotEdges)}
+}
 
 // wantsAll tells whether all similar pairs are needed, and not only enough of them to connect clusters.
 func (p *Plan) wantsAll() bool { return p.Command == Pairs || p.Star }

@@ -70,7 +70,7 @@ func (p *Plan) digestWith(inputs string) (string, error) {
 
 // settleRecords settles a Join, or a Dedup of records.
 func (p *Plan) settleRecords() (err error) {
-	if p.Star || p.References > 0 || p.Listed || p.Tags != nil {
+	if p.Star || p.Whole || p.References > 0 || p.Listed || p.Tags != nil {
 		return errors.New("stars, references, tags and files of one document are of texts")
 	}
 	if err := p.Join.validate(p.Command == Dedup); err != nil {
@@ -105,6 +105,9 @@ func (p *Plan) settleTexts() (err error) {
 	if p.References > 0 && (p.Command != Dedup || !slices.Contains(p.FirstFiles, p.References)) {
 		return errors.New("references are of Dedup only, and have tasks of their own")
 	}
+	if p.Whole && (p.Command != Dedup || !p.recipe.BySets()) {
+		return errors.New("only Dedup by texts asks whether one stands in another")
+	}
 	if p.Tags != nil && (p.Command != Dedup || p.Listed) {
 		return errors.New("tags are of Dedup, and of records only")
 	}
@@ -119,6 +122,7 @@ func (p *Plan) Decide() (err error) {
 		return err
 	}
 	p.sides = sides.Against(p.References)
+	p.Star = p.Star || p.Whole
 	p.edges = engine.Edges{Threshold: p.recipe.Threshold()}
 	if p.Command == Dedup && p.edges.Threshold.Measure().ByParts() {
 		p.Star, p.edges.RemovesParts = true, true

@@ -30,16 +30,20 @@ func (p *Plan) textStages() []Stage {
 		{Name: "names", Tasks: p.Partitions, reads: []Stream{Names}, writes: []Stream{Skips, Repeats, when(p.References > 0, Renames)}, run: names},
 	}
 	found := []Stream{when(p.wantsAll(), Edges), when(dedup, ForestEdges), Counts}
+	if p.Whole {
+		found = []Stream{Similar, Counts}
+	}
 	all = append(all, p.candidateStages(found)...)
 	if hot {
 		_, hamming := p.recipe.Distance()
 		all = append(all, Stage{Name: "hot", Tasks: 1, reads: []Stream{Totals, HotSizes, HotSets, when(hamming, HotMembers)},
-			writes: []Stream{when(p.wantsAll(), HotEdges), when(dedup, HotLinks), Counts}, run: hotJoins(hamming)})
+			writes: []Stream{when(p.wantsAll() && !p.Whole, HotEdges), when(dedup && !p.Whole, HotLinks), p.hotSimilar(), Counts}, run: hotJoins(hamming)})
 	}
-	edges, hotEdges := when(p.wantsAll(), Edges), when(p.wantsAll() && hot, HotEdges)
+	all = append(all, p.wholeStages()...)
+	edges := p.edgeStreams()
 	if !dedup {
 		return append(all,
-			Stage{Name: "left", Tasks: files, reads: []Stream{edges, hotEdges, Copies}, writes: []Stream{Halves, CopyPairs}, run: left},
+			Stage{Name: "left", Tasks: files, reads: append(edges, Copies), writes: []Stream{Halves, CopyPairs}, run: left},
 			Stage{Name: "right", Tasks: files, reads: []Stream{Halves, Copies}, writes: []Stream{PairsFound}, run: right},
 			Stage{Name: "named", Tasks: files, reads: []Stream{PairsFound, CopyPairs, Cards}, writes: []Stream{NamedPairs}, run: named},
 			Stage{Name: Write, Tasks: files, reads: []Stream{NamedPairs, Cards, Repeats}, writes: []Stream{PairsText, Counts, counted}, run: list},
@@ -49,7 +53,7 @@ func (p *Plan) textStages() []Stage {
 	all = append(all, p.forests()...)
 	return append(all,
 		Stage{Name: "members", Tasks: files,
-			reads:  []Stream{edges, hotEdges, Cards, Copies, OwnSets, Labels, when(p.References > 0, Renames)},
+			reads:  append(edges, Cards, Copies, OwnSets, Labels, when(p.References > 0, Renames)),
 			writes: []Stream{Members, when(p.Star, StarEdges)}, run: members},
 		Stage{Name: "clusters", Tasks: p.Partitions, reads: []Stream{Members, when(p.Star, StarEdges)}, writes: []Stream{Fates, Counts}, run: clusters},
 		Stage{Name: Write, Tasks: files, reads: []Stream{Fates, Repeats, Damaged, when(p.Listed || p.Tags != nil || counted != 0, Cards)}, Documents: true,
@@ -63,11 +67,11 @@ func (p *Plan) textStages() []Stage {
 func (p *Plan) candidateStages(found []Stream) []Stage {
 	files, hashes, dedup := len(p.FirstFiles), p.Partitions, p.Command == Dedup
 	classed := func(found, asked Stream) Stage {
-		return Stage{Name: "classes", Tasks: hashes, reads: []Stream{Rows, Skips}, writes: []Stream{found, asked, Copies, when(dedup, CopyEdges), Counts}, run: classes}
+		return Stage{Name: "classes", Tasks: hashes, reads: []Stream{Rows, Skips}, writes: []Stream{found, asked, Copies, when(dedup, CopyEdges), when(p.Whole, Draws), when(p.Whole, Represented), Counts}, run: classes}
 	}
 	hot := p.comparesHot()
-	texted := Stage{Name: "texts", Tasks: files, reads: []Stream{Wants, when(hot, Hot)}, Documents: true,
-		writes: []Stream{Sets, when(dedup, OwnSets), when(hot, HotSizes), when(hot, HotSets)}, run: texts}
+	texted := Stage{Name: "texts", Tasks: files, reads: []Stream{Wants, when(hot, Hot), when(p.Whole, Draws)}, Documents: true,
+		writes: []Stream{Sets, when(dedup, OwnSets), when(hot, HotSizes), when(hot, HotSets), when(p.Whole, Drawn)}, run: texts}
 	verified := Stage{Name: "verify", Tasks: hashes, reads: []Stream{Buckets, Sets}, writes: found, run: verify}
 	_, hamming := p.recipe.Distance()
 	switch {
@@ -86,6 +90,19 @@ func (p *Plan) candidateStages(found []Stream) []Stage {
 	grouped := Stage{Name: "group", Tasks: hashes, reads: []Stream{Keys},
 		writes: []Stream{Buckets, Wants, when(hot, Hot), when(hot && hamming, HotMembers), Counts}, run: group}
 	return []Stage{classed(Keys, 0), grouped, texted, verified}
+}
+
+// wholeStages returns the stages that leave the pairs of which one text stands in the other: see whole.go.
+func (p *Plan) wholeStages() []Stage {
+	if !p.Whole {
+		return nil
+	}
+	return []Stage{
+		{Name: "common", Tasks: 1, reads: []Stream{Represented, Drawn}, writes: []Stream{Common}, run: common},
+		{Name: "ask", Tasks: p.Partitions, reads: []Stream{Similar, p.hotSimilar()}, writes: []Stream{TextWants}, run: askTexts},
+		{Name: "read", Tasks: len(p.FirstFiles), reads: []Stream{TextWants}, Documents: true, writes: []Stream{Texts}, run: readTexts},
+		{Name: "whole", Tasks: p.Partitions, reads: []Stream{Similar, p.hotSimilar(), Texts, Common}, writes: []Stream{Standing, ForestEdges, Counts}, run: wholes},
+	}
 }
 
 // recordStages returns the stages of a Join, or of Dedup of records.
@@ -124,7 +141,7 @@ func (p *Plan) recordStages() []Stage {
 // forests returns the stages that merge spanning forests in a tree of tasks. The last task labels all documents.
 func (p *Plan) forests() (all []Stage) {
 	tasks := p.Partitions
-	from := []Stream{ForestEdges, CopyEdges, when(p.comparesHot(), HotLinks)}
+	from := []Stream{ForestEdges, CopyEdges, when(p.comparesHot() && !p.Whole, HotLinks)}
 	for to := Forests; ; to++ {
 		tasks = (tasks + mergeWidth - 1) / mergeWidth
 		if tasks == 1 {
@@ -173,7 +190,7 @@ func (p *Plan) Find(name string, number int) (Stage, error) {
 // It works on one processor (stage match on all), within the memory of space plus
 //   - 16 MiB of blocks that are not full,
 //   - in stage classes 8 bytes for each row of its partition,
-//   - in stage verify 20 bytes for each set, in stage clusters 24 for each member of the largest cluster,
+//   - in stages verify and whole 20 bytes for each set, in stage clusters 24 for each member of the largest cluster,
 //   - in stage hot up to 30 bytes for each of forecast.HotFeatures,
 //   - in stages bands and vectors some 60 bytes for each token of a table, in stage score 16 for each record,
 //   - in stage match what package linkage holds.

@@ -80,6 +80,19 @@ const (
 	Units                                // hash of a piece, position of the first document with it, its place there; payload: its text
 	Leads                                // hash of a piece, number of the one that leads its group, position of the first document with that, its place there
 	Joined                               // number of a leader, position of a document, hash of its piece, position of the leader's first document, its place there
+)
+
+// The streams of plans that remove texts only for those in which they stand.
+const (
+	Draws       = Joined + 1 + iota // position of a representative by which it may be counted what many have, its order
+	Represented                     // number of representatives
+	Drawn                           // order, bytes of the text; payload: its beginning
+	Common                          // payload: features that many have, 8 bytes each
+	Similar                         // positions a and b
+	HotSimilar                      // the same, of stage hot
+	TextWants                       // position, partition of Texts that needs it
+	Texts                           // position; payload: size by which the larger one stays, 8 bytes, and text
+	Standing                        // positions a and b, of which one stands in the other
 	streamsEnd
 )
 
@@ -170,6 +183,15 @@ var streams = [streamsEnd]streamForm{
 	Units:        {"units", 3, true, byOne},
 	Leads:        {"leads", 4, false, byHash},
 	Joined:       {"joined", 5, false, byHash},
+	Draws:        {"draws", 2, false, byDocuments},
+	Represented:  {"represented", 1, false, byOne},
+	Drawn:        {"drawn", 2, true, byOne},
+	Common:       {"common", 0, true, byHash},
+	Similar:      {"similar", 2, false, byHash},
+	HotSimilar:   {"hot-similar", 2, false, byHash},
+	TextWants:    {"text-wants", 2, false, byDocuments},
+	Texts:        {"texts", 1, true, byHash},
+	Standing:     {"standing", 2, false, byDocuments},
 }
 
 func init() {
@@ -221,6 +243,7 @@ const (
 	CountLittle    // of them
 	CountUndecided // 1: the data do not tell which records are the same
 	CountRepresentatives
+	CountPartial // similar pairs of which no text stands in the other one
 	CountsEnd
 )
 

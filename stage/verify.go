@@ -25,14 +25,21 @@ func texts(t *task) error {
 	if err != nil {
 		return err
 	}
+	draws, err := newDraws(t)
+	if err != nil {
+		return err
+	}
 	maker := newSetMaker(t.plan.recipe)
 	wanted := func(position uint64) bool {
-		asked, isHot := wants.has(position), hot.has(position)
-		return asked || isHot
+		asked, isHot, isDrawn := wants.has(position), hot.has(position), draws.has(position)
+		return asked || isHot || isDrawn
 	}
 	_, err = t.in.Documents(t.ctx, wanted, func(d *Document) error {
 		if d.Damaged {
 			return nil
+		}
+		if err := draws.send(d); err != nil {
+			return err
 		}
 		set := maker.make(d.Text, t.plan.within().of(d))
 		if t.plan.Command == Dedup {
@@ -153,6 +160,9 @@ func (l *linker) needless(i, j int) bool {
 // add emits an edge between sets i and j: all edges if they are needed, and for Dedup a spanning forest.
 func (l *linker) add(e engine.Edge, i, j int) error {
 	p := l.t.plan
+	if p.Whole {
+		return l.t.similar(Similar, e.A, e.B)
+	}
 	if p.wantsAll() {
 		if err := l.t.out.add(Edges, p.TaskOf(e.A), nil, e.A, e.B, math.Float64bits(e.Similarity)); err != nil {
 			return err

@@ -1,8 +1,11 @@
 package places
 
 import (
+	"maps"
+	"math"
 	"slices"
 
+	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/shingle"
 	"github.com/alike-dev/alike/text"
 )
@@ -66,13 +69,31 @@ func NewCommon(texts []*Text, whole int) *Common {
 			n++
 		}
 		if float64(n) > most {
-			c.features[all[0]] = struct{}{}
-			word, mask := bit(all[0])
-			c.bits[word] |= mask
+			c.add(all[0])
 		}
 		all = all[n:]
 	}
 	return c
+}
+
+// AppendFeatures appends the features, ascending.
+func (c *Common) AppendFeatures(dst []uint64) []uint64 {
+	return slices.AppendSeq(dst, slices.Values(slices.Sorted(maps.Keys(c.features))))
+}
+
+// CommonOf returns what many texts have, by its features.
+func CommonOf(features []uint64) *Common {
+	c := &Common{features: make(map[uint64]struct{}, len(features))}
+	for _, f := range features {
+		c.add(f)
+	}
+	return c
+}
+
+func (c *Common) add(feature uint64) {
+	c.features[feature] = struct{}{}
+	word, mask := bit(feature)
+	c.bits[word] |= mask
 }
 
 // commonLeast is how many texts of a sample have a rare feature, at most, in any case: a copy, and one more by chance.
@@ -204,4 +225,44 @@ func (p *part) add(block, runs int) {
 	if runs > 0 {
 		p.blocks++
 	}
+}
+
+// A Side is one of two similar texts of which one may be removed. Of two that are no references the larger one stays.
+type Side struct {
+	Text      *Text
+	Size      uint64
+	Reference bool // it stays
+}
+
+// Partial tells whether only a part of the text that could be removed stands in the other one.
+func (j *Judge) Partial(a, b Side) bool {
+	if !a.Reference && (b.Reference || a.Size <= b.Size) && j.Stands(a.Text, b.Text) < WholeShare {
+		return true
+	}
+	return !b.Reference && (a.Reference || b.Size <= a.Size) && j.Stands(b.Text, a.Text) < WholeShare
+}
+
+// What many texts have is counted in some, with their first CountedEach bytes: those of the least orders.
+const (
+	CountedMost  = 2000
+	CountedEach  = 16 << 10
+	countedBytes = 2 << 20
+)
+
+// CountedOrder returns the order of a text with a digest.
+func CountedOrder(digest uint64) uint64 { return hashing.Mix(digest) }
+
+// CanCount tells whether a text of an order may be among those that are counted, of so many: most are not held until then.
+func CanCount(order uint64, whole int) bool {
+	return whole <= 2*CountedMost || order <= math.MaxUint64/uint64(whole)*2*CountedMost
+}
+
+// Counting says which texts are counted, in their order. The zero value has taken none.
+type Counting struct{ texts, bytes int }
+
+// Takes tells whether a text of so many bytes is counted. After one that is not, none is.
+func (c *Counting) Takes(size int) bool {
+	c.texts++
+	c.bytes += min(size, CountedEach)
+	return c.texts <= CountedMost && c.bytes <= countedBytes
 }

@@ -59,6 +59,9 @@ func exchanged(p *Plan, keys int) (int, int64) {
 		return keys, bytes
 	}
 	sets := int64(wantedShare * setsOfInput * float64(e.InputBytes))
+	if p.Whole { // the texts of similar pairs
+		sets += int64(wantedShare * float64(e.InputBytes))
+	}
 	return keys, e.Documents*int64(rowBytes+keyBytes*keys) + sets
 }
 

@@ -63,6 +63,7 @@ func Make(ctx context.Context, c dedup.Config, o PlanOptions) (*Plan, error) {
 	p.Reading.Within = c.Within
 	if o.Command == stage.Dedup {
 		p.Keep, p.Star, p.Reading.Field = kept.Keep.String(), kept.Star, kept.Keep.Field()
+		p.Whole = kept.Whole
 		if c.Tags != nil {
 			p.Plan.Tags = &stage.Tags{Prefix: c.Tags.Prefix, Rows: len(o.Engine) > 0}
 		}
@@ -120,8 +121,6 @@ func check(c *dedup.Config, o *PlanOptions) error {
 		return errors.New("fingerprints of sketch are compared on one machine only: take texts")
 	case decision.ThirdTexts:
 		return setting.Errorf("%s asks texts that are spread over all tasks, so it is for one machine only: leave it out, and take a larger %s", setting.ThirdTexts, setting.Threshold)
-	case whole(c):
-		return setting.Errorf("%s looks at texts that are spread over all tasks, so it is for one machine only: take %s", setting.Whole, setting.Star)
 	case records:
 		return errors.New("links are no part of this plan: plan a join of tables")
 	case known:
@@ -145,11 +144,6 @@ func check(c *dedup.Config, o *PlanOptions) error {
 		o.Work = beside(o.Output)
 	}
 	return nil
-}
-
-func whole(c *dedup.Config) bool {
-	kept, _ := c.Survivors.(dedup.OnePerCluster)
-	return kept.Whole
 }
 
 // beside returns the default place of work files: beside the output.

@@ -24,6 +24,7 @@ type Summary struct {
 	Empty         int64  `json:"empty"`
 	Candidates    int64  `json:"candidates"` // compared
 	Verified      int64  `json:"verified"`
+	Partial       *int64 `json:"partial,omitempty"` // with Plan.Whole, of these: no text stands in the other one
 	Clusters      int64  `json:"clusters"`
 	Pairs         int64  `json:"pairs,omitempty"`
 	BucketsCapped int64  `json:"buckets_capped"`
@@ -129,6 +130,9 @@ func (in *input) summarize(ctx context.Context) (*Summary, error) {
 	}
 	if recall, ok := stage.Recall(&p.Plan); ok {
 		s.ExpectedRecall = dedup.Promised(recall).WithoutAll(s.Missed, n[stage.CountRepresentatives])
+	}
+	if p.Whole {
+		s.Partial = new(n[stage.CountPartial])
 	}
 	if p.Plan.Tags != nil {
 		s.Tagged, s.Removed = new(s.Removed), 0

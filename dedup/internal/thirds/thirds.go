@@ -27,7 +27,6 @@ import (
 	"github.com/alike-dev/alike/dedup/internal/reread"
 	"github.com/alike-dev/alike/internal/bitset"
 	"github.com/alike-dev/alike/internal/extsort"
-	"github.com/alike-dev/alike/internal/hashing"
 	"github.com/alike-dev/alike/internal/places"
 	"github.com/alike-dev/alike/internal/sides"
 	"github.com/alike-dev/alike/internal/sorting"
@@ -269,13 +268,6 @@ func (w *worker) read(doc uint32, most int) (*places.Text, error) {
 	return t, nil
 }
 
-// Limits of the texts by which it is counted what many have.
-const (
-	countedMost  = 2000
-	countedBytes = 2 << 20
-	countedEach  = 16 << 10 // of the beginning of a text
-)
-
 // Whole returns the edges of which the smaller text, or that which is no reference, stands in the other one, as
 // places.WholeShare says, and how many are not such. Of documents, each with features of its own, some are drawn to count
 // what many have. The caller releases the edges.
@@ -299,17 +291,12 @@ func (w *worker) partial(s *sides.Policy, p graph.Pair) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	sizeA := w.size(p.A) // now: the other text may take its place
+	ofA := places.Side{Text: a, Size: w.size(p.A), Reference: s.Reference(p.A)} // now: the other text may take its place
 	b, err := w.text(p.B)
 	if err != nil {
 		return false, err
 	}
-	sizeB := w.size(p.B)
-	refA, refB := s.Reference(p.A), s.Reference(p.B)
-	if !refA && (refB || sizeA <= sizeB) && w.judging.Stands(a, b) < places.WholeShare {
-		return true, w.docs.Err
-	}
-	return !refB && (refA || sizeB <= sizeA) && w.judging.Stands(b, a) < places.WholeShare, w.docs.Err
+	return w.judging.Partial(ofA, places.Side{Text: b, Size: w.size(p.B), Reference: s.Reference(p.B)}), w.docs.Err
 }
 
 // size returns the size by which stars are made of a document whose text is held: the larger one of a pair stays.
@@ -332,24 +319,20 @@ func (o *Options) common(ctx context.Context, documents bitset.Set[uint32]) (*pl
 	}
 	var all []drawn
 	whole := documents.Len()
-	most := uint64(1<<64 - 1)
-	if whole > 2*countedMost {
-		most = most / uint64(whole) * 2 * countedMost
-	}
 	c := o.Records.Table.Scanner()
 	for doc := range documents.All() {
 		d := c.Doc(doc)
-		if order := hashing.Mix(d.Digest); order <= most {
-			all = append(all, drawn{order, doc, min(int(d.TextSize), countedEach)})
+		if order := places.CountedOrder(d.Digest); places.CanCount(order, whole) {
+			all = append(all, drawn{order, doc, int(d.TextSize)})
 		}
 	}
 	if c.Err != nil {
 		return nil, c.Err
 	}
 	sorting.Func(all, func(a, b drawn) int { return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.doc, b.doc)) })
-	bytes, n := 0, 0
-	for n < len(all) && n < countedMost && bytes+all[n].size <= countedBytes {
-		bytes += all[n].size
+	var counting places.Counting
+	n := 0
+	for n < len(all) && counting.Takes(all[n].size) {
 		n++
 	}
 	all = all[:n]
@@ -365,7 +348,7 @@ func (o *Options) common(ctx context.Context, documents bitset.Set[uint32]) (*pl
 	texts := make([]*places.Text, len(all))
 	for i, d := range all {
 		var err error
-		if texts[i], err = w.read(d.doc, countedEach); err != nil {
+		if texts[i], err = w.read(d.doc, places.CountedEach); err != nil {
 			return nil, err
 		}
 	}
