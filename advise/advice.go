@@ -12,7 +12,8 @@ import (
 type Options struct {
 	Wrong   float64 // largest share of pairs that have nothing in common but chance, above 0 and below 1; 0: DefaultWrong
 	Threads int     // at least 1
-	Banded  bool    // only recipes whose pairs bands find, without third texts and weights, as collections that grow need
+	Banded  bool    // only recipes whose pairs bands find, as collections that grow need; implies Alone
+	Alone   bool    // without third texts and weights, which need all of a collection, as tasks with a part each do
 	Brief   bool    // no rows where the data do not tell: the advice takes half the time then
 	Removes bool    // the recipe removes texts: a wrong pair costs more
 
@@ -23,6 +24,8 @@ type Options struct {
 	// most then is chosen, in place of that of the best F-measure.
 	Precision float64
 }
+
+func (o *Options) alone() bool { return o.Banded || o.Alone }
 
 // DefaultWrong is the share of pairs by chance that is accepted unless another one is asked for.
 const DefaultWrong = 0.01

@@ -64,7 +64,7 @@ func Of(ctx context.Context, s *Sample, o Options) (*Advice, error) {
 	if o.Removes && o.Precision == 0 && a.Chosen != Default && a.Rows[0].Wrong > wrongRemoved {
 		a.decideAgain(o)
 	}
-	if a.Chosen == Default && a.Examples == 0 && w.mostlyTemplates() && !o.Banded {
+	if a.Chosen == Default && a.Examples == 0 && w.mostlyTemplates() && !o.alone() {
 		err = a.guard(ctx, pairs, o.Threads)
 	}
 	return a, err

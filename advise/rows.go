@@ -48,7 +48,7 @@ func views(ctx context.Context, s *Sample, w *witness, pairs, given, unrelated [
 			if o.Brief && len(given) == 0 && !weightsOf(pairs).tell() {
 				return nil, nil, nil
 			}
-			if !o.Banded {
+			if !o.alone() {
 				if third, err = askedOf(ctx, pairs, sets, common, o.Threads); err != nil {
 					return nil, nil, err
 				}
@@ -87,7 +87,7 @@ func (w *witness) cuts(s *Sample, o Options) (all []cut) {
 	for _, c := range cuts {
 		c.strip = w.strip
 		all = append(all, c)
-		if o.Banded || !slices.ContainsFunc(rareCuts, func(r cut) bool { return r.tokens == c.tokens && r.n == c.n }) {
+		if o.alone() || !slices.ContainsFunc(rareCuts, func(r cut) bool { return r.tokens == c.tokens && r.n == c.n }) {
 			continue
 		}
 		if w.someTemplates() {

@@ -18,6 +18,7 @@ type autoRecipe struct {
 	word   choice
 	wrong  float64
 	banded bool // for a collection that grows
+	alone  bool // for tasks that have a part of the texts each
 	lists  bool // pairs, and removes none of them
 	// samples are texts like those to come, for a command whose inputs cannot be read twice.
 	samples []string
@@ -89,7 +90,7 @@ func (f *autoRecipe) apply(cmd *cobra.Command, c *alike.Config, threads int) err
 	if f.asked {
 		inputs, corpus.Format = f.samples, ""
 	}
-	a, err := adviseOn(cmd.Context(), inputs, adviceOptions{corpus: corpus, again: true, memory: c.Memory, banded: f.banded, removes: !f.lists, wrong: f.wrong, threads: threads})
+	a, err := adviseOn(cmd.Context(), inputs, adviceOptions{corpus: corpus, again: true, memory: c.Memory, banded: f.banded, alone: f.alone, removes: !f.lists, wrong: f.wrong, threads: threads})
 	if err != nil {
 		return err
 	}

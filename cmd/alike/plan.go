@@ -54,6 +54,9 @@ func newPlanOf(command, short string) *cobra.Command {
 		Short: short,
 		Long:  short + planOfHelp,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := own.auto.check(cmd); err != nil {
+				return err
+			}
 			if records.wanted() {
 				return own.runRecords(cmd, command, &records, &flags, args)
 			}
@@ -71,6 +74,7 @@ func newPlanOf(command, short string) *cobra.Command {
 	own.add(f, results)
 	own.addPrices(f)
 	f.IntSliceVar(&own.engine, "engine", nil, "for engines, without INPUT: an engine passes documents through pipes, in so many `parts`")
+	own.auto.add(f)
 	if command == stage.Dedup {
 		addKeep(f, &own.keep)
 		own.clusters.add(f)
@@ -133,9 +137,18 @@ func (own *planFlags) run(cmd *cobra.Command, command string, flags *corpusFlags
 	if err != nil {
 		return err
 	}
+	if own.auto.wanted() && len(own.engine) > 0 {
+		return usagef("--recipe auto reads INPUT, and an engine passes documents later: take the flags that alike tune names for a file of them")
+	}
+	if own.auto.alone, own.auto.lists = true, command == stage.Pairs; command == stage.Dedup {
+		own.auto.cluster = &own.clusters.mode
+	}
+	if err := own.auto.apply(cmd, &c, flags.input.threads); err != nil {
+		return err
+	}
 	if command == stage.Dedup {
 		if own.clusters.mode.value == clusterHeld {
-			return usagef("--cluster held is about the records of a table: give --records too, or take components or star")
+			return usagef("--cluster held is about the records of a table: give --records too, or take components, star or whole")
 		}
 		if err := errors.Join(own.clusters.apply(cmd, own.keep, &c), own.tags.apply(&c)); err != nil {
 			return err
@@ -162,6 +175,7 @@ func (own *planFlags) make(cmd *cobra.Command, input *inputFlags, c dedup.Config
 	}
 	c.Outputs = append(c.Outputs, cmp.Or(own.output, "-"))
 	done := input.follow(cmd, &c)
+	own.auto.tell(&c)
 	p, err := plan(c, o)
 	if err := done(err); err != nil {
 		return err

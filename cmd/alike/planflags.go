@@ -26,6 +26,7 @@ type planFlags struct {
 	clusters                      clusterFlags
 	accept                        bool
 	tags                          tagFlags
+	auto                          autoRecipe
 }
 
 func (own *planFlags) add(f *pflag.FlagSet, results string) {

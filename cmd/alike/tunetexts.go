@@ -218,7 +218,8 @@ type adviceOptions struct {
 	precision float64
 	examples  []advise.Example
 	memory    int64
-	banded    bool // see advise.Options
+	banded    bool // see advise.Options,
+	alone     bool // this too
 	removes   bool // see advise.Options
 	skip      func(*corpus.Problem) error
 	threads   int // 0: all processors
@@ -251,7 +252,7 @@ func sampleOf(ctx context.Context, inputs []string, o adviceOptions) (*advise.Sa
 
 func adviseBy(ctx context.Context, s *advise.Sample, o adviceOptions) (*advise.Advice, error) {
 	return advise.Of(ctx, s, advise.Options{
-		Wrong: o.wrong, Precision: o.precision, Examples: o.examples, Threads: threadsOf(o.threads), Banded: o.banded, Brief: o.again, Removes: o.removes,
+		Wrong: o.wrong, Precision: o.precision, Examples: o.examples, Threads: threadsOf(o.threads), Banded: o.banded, Alone: o.alone, Brief: o.again, Removes: o.removes,
 	})
 }
 
