@@ -80,3 +80,21 @@ func TestALetterThatIsPassedOnIsComparedWithAllItHas(t *testing.T) {
 		}
 	}
 }
+
+func TestQuotationsStandBetweenMarks(t *testing.T) {
+	for text, want := range map[string][2]string{ // what is quoted, and what is not
+		"a longer text [quote=Ann]one\ntwo[/quote] and its end":                  {"one\ntwo", "a longer text  and its end"},
+		"a longer text [QUOTE]one [quote]two[/Quote] three[/quote] and its end":  {"one two three", "a longer text  and its end"},
+		"some text <blockquote class=\"x\">one [quote]</blockquote> and its end": {"one [quote]", "some text  and its end"},
+		"a text\n> one\n [quote]two[/quote] and its end":                         {"one\ntwo", "a text\n  and its end"},
+		"what [quote] means in a text":                                           {"", ""},
+		"a list [0] < [1]":                                                       {"", "a list [0] < [1]"},
+		"[quote]nearly all that there is in a text is quoted[/quote] a":          {"", ""},
+	} {
+		var r runner
+		quoted := r.part([]byte(text))
+		if string(quoted) != want[0] || want[1] != "" && string(r.own) != want[1] {
+			t.Errorf("%s: quoted %q, own %q", text, quoted, r.own)
+		}
+	}
+}
