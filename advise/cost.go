@@ -37,7 +37,7 @@ func (c *chance) cost(r Recipe, features, distinct, similar float64) float64 {
 	if err != nil {
 		return 0
 	}
-	exact := perJoined*features + pairs*c.shared*perShared
+	exact := c.joined(features, distinct)
 	if r.Measure == measure.MaxContainment {
 		sample, err := lsh.TuneSample(t, 0)
 		if err != nil {
@@ -59,7 +59,17 @@ func (c *chance) cost(r Recipe, features, distinct, similar float64) float64 {
 	if errors.Is(err, lsh.ErrRecallOutOfReach) || err != nil {
 		return exact
 	}
-	return min(exact, perSigned*features+pairs*c.mean(bands.Probability)*compared)
+	return min(exact, c.banded(bands, features, distinct))
+}
+
+// joined returns what an exact join costs, and banded what bands do.
+func (c *chance) joined(features, distinct float64) float64 {
+	return perJoined*features + distinct*distinct/2*c.shared*perShared
+}
+
+func (c *chance) banded(bands lsh.Params, features, distinct float64) float64 {
+	compared := perCompared * 2 * features / max(distinct, 1)
+	return perSigned*features + distinct*distinct/2*c.mean(bands.Probability)*compared
 }
 
 // mean returns the mean of a function of the similarities of strangers.

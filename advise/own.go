@@ -19,12 +19,14 @@ import (
 //	    xxxxxxxxxxx    xxxxx                                      count; awav stands beside away
 //
 // Many are as many as elsewhere, or a quarter of the texts: where values are of short lists, all of them are in many texts,
-// and those of a pair together tell. The smaller share is taken of those of which enough counts.
+// and those of a pair together tell. Values are short: what many texts have in longFrame characters and more is of one of
+// several templates, as of shops. The smaller share is taken of those of which enough counts.
 const (
 	framedMost = 2048 // characters of such a text
 	framedFrom = 0.33 // share of the runs of a text, on average, that many texts have, or half of those of one of two texts
 	ownLeast   = 24   // that count, of which a share tells
 	mostOf     = 4    // one in so many texts has what the template of most of them has
+	longFrame  = 64   // characters that many texts have, one after the other, of which fewer than one in mostOf is of most
 
 	digitsLeast = 6   // digits that tell,
 	digitsSame  = 0.5 // if fewer are the same: of a series each one has its own number, date and price, and the same words
@@ -62,7 +64,31 @@ func framedBy(features []uint64, rare []run, most filter) []uint8 {
 			of[at+i] |= is
 		}
 	}
+	for at := 0; at < len(of); {
+		end := at + 1
+		for end < len(of) && (of[end] == 0) == (of[at] == 0) {
+			end++
+		}
+		frame(of[at:end])
+		at = end
+	}
 	return of
+}
+
+// frame marks the characters of a stretch that many texts have, if it is long and few of them are of most texts.
+func frame(stretch []uint8) {
+	few := 0
+	for _, is := range stretch {
+		if is == ofMany {
+			few++
+		}
+	}
+	if few < longFrame || few*mostOf < len(stretch)*(mostOf-1) {
+		return
+	}
+	for i := range stretch {
+		stretch[i] |= ofMost
+	}
 }
 
 // templated tells whether a pair is of short texts of which a template is much.

@@ -68,3 +68,33 @@ func TestWhatAShortTextSharesWithManyIsMarked(t *testing.T) {
 		}
 	}
 }
+
+// Copies in the frames of several shops are told by what is between them, as in one frame.
+func TestCopiesInFramesOfShopsAreFound(t *testing.T) {
+	w := newWriter(6)
+	words := func(n int) string {
+		all := make([]string, n)
+		for i := range all {
+			all[i] = w.words[w.random.IntN(len(w.words))]
+		}
+		return strings.Join(all, " ")
+	}
+	var frames [12][2]string
+	for i := range frames {
+		frames[i] = [2]string{words(30), words(60)}
+	}
+	var texts []string
+	var article []int
+	for i := range 300 {
+		own := words(50)
+		for range 2 {
+			frame := frames[w.random.IntN(len(frames))]
+			texts, article = append(texts, frame[0]+"\n"+w.typed(own, 0.08*w.random.Float64())+"\n"+frame[1]), append(article, i)
+		}
+	}
+	a := adviceOf(t, texts, 2)
+	pairs, right, all := found(t, texts, article, a.Chosen)
+	if !a.Told || float64(right) < 0.97*float64(pairs) || float64(right) < 0.9*float64(all) {
+		t.Errorf("%s: %d pairs, %d right of %d: %s", a.Chosen, pairs, right, all, a.Reason)
+	}
+}

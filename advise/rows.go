@@ -18,6 +18,7 @@ type view struct {
 	given  []float64 // of the examples
 
 	chance   chance
+	rarity   rarity
 	features float64 // of the whole
 	distinct float64 // texts of it
 }
@@ -26,6 +27,7 @@ type view struct {
 // weights of pairs.
 func views(ctx context.Context, s *Sample, w *witness, pairs, given, unrelated []pair, o Options) (all []view, third asked, err error) {
 	var sets [][]uint64
+	fair, _ := s.counted()
 	for _, c := range w.cuts(s, o) {
 		if !c.ofAll() {
 			err = keepRare(ctx, s, c, sets, o.Threads) // of the cut before
@@ -58,6 +60,14 @@ func views(ctx context.Context, s *Sample, w *witness, pairs, given, unrelated [
 		if err != nil {
 			return nil, nil, err
 		}
+		var few rarity
+		if fair != nil && c.ofAll() {
+			drawn, err := setsOf(ctx, fair, c, o.Threads)
+			if err != nil {
+				return nil, nil, err
+			}
+			few = rarityIn(drawn, s.Distinct)
+		}
 		own := sets[:len(s.Documents)]
 		features := 0
 		for _, set := range own {
@@ -75,6 +85,7 @@ func views(ctx context.Context, s *Sample, w *witness, pairs, given, unrelated [
 				Recipe: Recipe{Tokens: c.tokens, N: c.n, Measure: m, StripDiacritics: c.strip, Rare: c.rare, Rarest: c.rarest},
 				pairs:  similarities(m, sets, pairs, common), given: similarities(m, sets, given, ofGiven),
 				chance:   by,
+				rarity:   few,
 				features: float64(features) * s.Distinct / float64(max(len(own), 1)), distinct: s.Distinct,
 			})
 		}
@@ -157,7 +168,8 @@ type tally struct {
 	plain    counted
 	third    *counted // without those that third texts take out; nil: they take out none
 	byChance func(threshold float64) float64
-	sampled  float64 // pairs that may be copies, as if each stood for as many
+	sampled  float64              // pairs that may be copies, as if each stood for as many
+	reach    [steps + 1][]float64 // by thresholds: see view.reach
 }
 
 // counted are pairs, for the whole.
@@ -201,6 +213,11 @@ func newTally(v *view, pairs []pair, third asked, j *judgement) *tally {
 		t.plain.add(stepOf(v.pairs[i]), pairs[i].weight, &pairs[i], i, j)
 	}
 	t.plain.each((*counts).reached)
+	for at := stepsLeast; at <= steps; at++ {
+		r := v.Recipe
+		r.Threshold = float64(at) / steps
+		t.reach[at] = v.reach(r)
+	}
 	t.sampled = sampledOf(pairs)
 	a := asking{asked: third, alike: v.pairs}
 	for i := range pairs {
@@ -252,7 +269,7 @@ func (t *tally) row(threshold float64, c *counted, o Options) Row {
 	at := int(threshold + 0.5)
 	r.Threshold, r.ThirdTexts = float64(at)/steps, c == t.third
 	byChance := t.byChance(r.Threshold)
-	row := Row{Recipe: r, Pairs: c.all[at] + byChance}
+	row := Row{Recipe: r, Pairs: c.all.found(at, t.reach[at]) + byChance}
 	row.Wrong, row.Found, row.F1 = t.quality(c, &c.copies, &t.plain.copies, at, byChance)
 	chosenBy(&row, o)
 	if len(c.ofResampling) > 0 {
@@ -269,7 +286,7 @@ func (t *tally) row(threshold float64, c *counted, o Options) Row {
 // quality returns what is wrong and what is found from a step on, if so many of the pairs are copies, and of all pairs
 // so many are; and F1 of both.
 func (t *tally) quality(c *counted, copies, all *counts, at int, byChance float64) (wrong, found, f1 float64) {
-	right, pairs := copies[at], c.all[at]+byChance
+	right, pairs := copies.found(at, t.reach[at]), c.all.found(at, t.reach[at])+byChance
 	if pairs <= 0 {
 		return 1, 0, 0
 	}
