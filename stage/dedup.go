@@ -83,7 +83,7 @@ func appendCard(t *task, dst, card []byte, other bool) ([]byte, error) {
 
 // sendStarEdges sends the edges whose first document belongs to the task to the task of their cluster.
 func sendStarEdges(t *task, labels *extsort.Sorted) error {
-	edges, err := t.sorted(4, t.plan.edgeStreams()...)
+	edges, err := t.sorted(4, edgeStreams(t.plan)...)
 	if err != nil {
 		return err
 	}

@@ -105,7 +105,7 @@ func (p *Plan) meet(a, b uint64) bool { return p.sides.Meet(fileOf(a), fileOf(b)
 func fileOf(position uint64) uint32 { return uint32(position >> 32) }
 
 // edgeStreams returns the streams of similar pairs for the tasks of their first documents: of Whole those that stay.
-func (p *Plan) edgeStreams() []Stream {
+func edgeStreams(p *Plan) []Stream {
 	if p.Whole {
 		return []Stream{Standing}
 	}

@@ -37,10 +37,10 @@ func (p *Plan) textStages() []Stage {
 	if hot {
 		_, hamming := p.recipe.Distance()
 		all = append(all, Stage{Name: "hot", Tasks: 1, reads: []Stream{Totals, HotSizes, HotSets, when(hamming, HotMembers)},
-			writes: []Stream{when(p.wantsAll() && !p.Whole, HotEdges), when(dedup && !p.Whole, HotLinks), p.hotSimilar(), Counts}, run: hotJoins(hamming)})
+			writes: []Stream{when(p.wantsAll() && !p.Whole, HotEdges), when(dedup && !p.Whole, HotLinks), hotSimilar(p), Counts}, run: hotJoins(hamming)})
 	}
-	all = append(all, p.wholeStages()...)
-	edges := p.edgeStreams()
+	all = append(all, wholeStages(p)...)
+	edges := edgeStreams(p)
 	if !dedup {
 		return append(all,
 			Stage{Name: "left", Tasks: files, reads: append(edges, Copies), writes: []Stream{Halves, CopyPairs}, run: left},
@@ -93,15 +93,15 @@ func (p *Plan) candidateStages(found []Stream) []Stage {
 }
 
 // wholeStages returns the stages that leave the pairs of which one text stands in the other: see whole.go.
-func (p *Plan) wholeStages() []Stage {
+func wholeStages(p *Plan) []Stage {
 	if !p.Whole {
 		return nil
 	}
 	return []Stage{
 		{Name: "common", Tasks: 1, reads: []Stream{Represented, Drawn}, writes: []Stream{Common}, run: common},
-		{Name: "ask", Tasks: p.Partitions, reads: []Stream{Similar, p.hotSimilar()}, writes: []Stream{TextWants}, run: askTexts},
+		{Name: "ask", Tasks: p.Partitions, reads: []Stream{Similar, hotSimilar(p)}, writes: []Stream{TextWants}, run: askTexts},
 		{Name: "read", Tasks: len(p.FirstFiles), reads: []Stream{TextWants}, Documents: true, writes: []Stream{Texts}, run: readTexts},
-		{Name: "whole", Tasks: p.Partitions, reads: []Stream{Similar, p.hotSimilar(), Texts, Common}, writes: []Stream{Standing, ForestEdges, Counts}, run: wholes},
+		{Name: "whole", Tasks: p.Partitions, reads: []Stream{Similar, hotSimilar(p), Texts, Common}, writes: []Stream{Standing, ForestEdges, Counts}, run: wholes},
 	}
 }
 

@@ -98,8 +98,8 @@ func (d *draws) send(of *Document) error {
 	return d.t.out.add(Drawn, 0, of.Text[:min(len(of.Text), places.CountedEach)], d.order, uint64(len(of.Text)))
 }
 
-// features are those by which texts are normalised.
-func (p *Plan) features() shingle.Options {
+// featuresOf returns those by which texts are normalised.
+func featuresOf(p *Plan) shingle.Options {
 	features, _ := p.recipe.Features()
 	return features
 }
@@ -114,7 +114,7 @@ func common(t *task) error {
 	if err != nil {
 		return err
 	}
-	reader := places.NewReader(t.plan.features())
+	reader := places.NewReader(featuresOf(t.plan))
 	var texts []*places.Text
 	var counting places.Counting
 	err = drawn.each(func(order uint64, r row) error {
@@ -140,12 +140,12 @@ func (t *task) similar(in Stream, a, b uint64) error {
 	return t.out.add(in, t.plan.hashed(min(a, b)), nil, min(a, b), max(a, b))
 }
 
-func (p *Plan) hotSimilar() Stream { return when(p.Whole && p.comparesHot(), HotSimilar) }
+func hotSimilar(p *Plan) Stream { return when(p.Whole && p.comparesHot(), HotSimilar) }
 
 // askTexts asks for the texts of the similar pairs of a task.
 func askTexts(t *task) error {
 	wants, err := t.sort("wants", 2, func(to *extsort.Appender) (err error) {
-		for _, in := range []Stream{Similar, t.plan.hotSimilar()} {
+		for _, in := range []Stream{Similar, hotSimilar(t.plan)} {
 			err = errors.Join(err, t.each(in, func(r row) error {
 				return errors.Join(to.Add(r.words[0], uint64(t.number)), to.Add(r.words[1], uint64(t.number)))
 			}))
@@ -190,13 +190,13 @@ func wholes(t *task) error {
 	if err != nil {
 		return err
 	}
-	pairs, err := t.sorted(4, Similar, t.plan.hotSimilar())
+	pairs, err := t.sorted(4, Similar, hotSimilar(t.plan))
 	if err != nil {
 		return err
 	}
 	w := &wholeTexts{
 		t: t, sent: sent, links: cluster.New(len(sent.positions)), held: map[int]places.Side{},
-		reader: places.NewWholeReader(t.plan.features(), places.CommonOf(features)),
+		reader: places.NewWholeReader(featuresOf(t.plan), places.CommonOf(features)),
 	}
 	partial := int64(0)
 	err = pairs.VisitOnce(func(e extsort.Entry) error {
