@@ -96,3 +96,17 @@ func (b *Block) setLines(e bom.Encoding) {
 		b.Lines++
 	}
 }
+
+// A Record is one record of a file. Its slices are views that are valid until the next
+// call of the parser.
+type Record struct {
+	Raw    []byte   // unchanged, with its line end; nil if over MaxRecord. For Parquet: the row's values in a form for ParseRaw
+	Offset int64    // of Raw in the decoded stream
+	Line   int64    // 0-based, within the block (see Block.Lines)
+	Text   []byte   // unescaped; UTF-8 if the file is, or if that is UTF-16 with a byte order mark
+	ID     []byte   // nil if it has none of its own: absent, null, empty or not wanted
+	Fields [][]byte // of Options.Fields, unescaped; nil = absent or null; JSON values other than strings as JSON text, Parquet values as in the package comment
+	// Encoding is that of the file if Text is all of it, without the mark: it tells where the text stands in the file.
+	Encoding Encoding
+	Err      error // not nil: why the record must be skipped; Text and Fields are undefined, and ID is nil if it could not be read
+}

@@ -80,11 +80,8 @@ package corpus
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"io/fs"
-	"path/filepath"
-	"strings"
 
 	"github.com/alike-dev/alike/corpus/internal/codec"
 	"github.com/alike-dev/alike/internal/bom"
@@ -179,29 +176,6 @@ type Options struct {
 	seen *Seen // of Watch
 }
 
-// Validate returns an error for the first unusable option.
-func (o Options) Validate() error {
-	if o.Format != ByName && o.Format.kind() == &noKind {
-		return fmt.Errorf("unknown format %q; use one of %s", string(o.Format), formatNames())
-	}
-	if o.MaxRecord < 0 {
-		return fmt.Errorf("maximum record size %d is negative; use 0 for the default of 64 MiB", o.MaxRecord)
-	}
-	if o.BlockSize < 0 {
-		return fmt.Errorf("block size %d is negative; use 0 for the default of 1 MiB", o.BlockSize)
-	}
-	if o.Lookups < 0 {
-		return fmt.Errorf("%d lookups at once are negative; use 0 for one", o.Lookups)
-	}
-	if o.ReadAhead < 0 {
-		return fmt.Errorf("read-ahead %d is negative; use 0 for the default of 8 MiB", o.ReadAhead)
-	}
-	if o.TextField == NoID {
-		return fmt.Errorf("the text field cannot be %q; name the field that holds the text", NoID)
-	}
-	return nil
-}
-
 // AsksForIDs tells whether records should have an id of their own: whether a field is named for it, and not the usual one, which
 // they need not have.
 func (o Options) AsksForIDs() bool {
@@ -224,33 +198,6 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// NameFormat returns the format and compression for a file name, and whether the name is that of a
-// record file (jsonl, ndjson, csv, tsv, parquet, the last one without compression). Case does not
-// matter. Every other name is a text.
-func NameFormat(name string) (f Format, c Compression, record bool) {
-	k, c := kindOfName(name)
-	if k == nil || k.packed && c != Plain {
-		return Text, c, false
-	}
-	return k.Format, c, true
-}
-
-// cutCompression returns a name in lower case without the ending of its compression.
-func cutCompression(name string) (base string, c Compression) {
-	name = strings.ToLower(name)
-	for _, s := range [...]struct {
-		suffix string
-		c      Compression
-	}{{".gz", Gzip}, {".zst", Zstd}, {".bz2", Bzip2}, {".xz", Xz}} {
-		if base, ok := strings.CutSuffix(name, s.suffix); ok {
-			return base, s.c
-		}
-	}
-	return name, Plain
-}
-
-var errPacked = fault.Because(ErrUnsupported, "a compressed Parquet file; decompress it: Parquet compresses inside of its files")
-
 // holders are the endings of archives and workbooks: in a folder a file of this name is a text, as any other, but who names
 // it means what it holds.
 var (
@@ -258,22 +205,11 @@ var (
 	errHolder = fault.Because(ErrUnsupported, "an archive or a workbook, which is not read; unpack it, or save its table as CSV")
 )
 
-// foreign are the endings of compressions that are not read.
-var foreign = []string{".lz4", ".br", ".lzma", ".z", ".sz", ".snappy", ".zip", ".7z", ".rar"}
-
-// unreadable returns why a file with the name of records is not read: its format compresses inside, or the compression is not
-// read. It would be taken for a text. nil: it has another name.
-func unreadable(path string) error {
-	name := strings.ToLower(filepath.Base(path))
-	if k, c := kindOfName(name); k != nil && k.packed && c != Plain {
-		return errPacked
-	}
-	for _, ending := range foreign {
-		if base, ok := strings.CutSuffix(name, ending); ok {
-			if k, _ := kindOfName(base); k != nil {
-				return fault.Because(ErrUnsupported, "records compressed as %s, which is not read; decompress it, or compress it as .gz, .zst, .bz2 or .xz", ending)
-			}
-		}
-	}
-	return nil
+// RandomAccess gives the stored bytes of a source, in any order. It is safe for
+// concurrent use. No ReadAt may be in progress during Close.
+type RandomAccess interface {
+	io.ReaderAt
+	io.Closer
+	// Size is the number of bytes.
+	Size() int64
 }

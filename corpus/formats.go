@@ -1,13 +1,13 @@
 package corpus
 
 import (
-	"bytes"
-	"context"
-	"errors"
-	"io"
+	"fmt"
+	"path/filepath"
 	"strings"
 
-	"github.com/alike-dev/alike/corpus/internal/lines"
+	"github.com/alike-dev/alike/corpus/internal/delimited"
+	"github.com/alike-dev/alike/internal/bom"
+	"github.com/alike-dev/alike/internal/fault"
 )
 
 // A kind is all that the package asks about a Format. A new format of lines is a row of kinds; one whose
@@ -85,54 +85,85 @@ func kindOfName(name string) (*kind, Compression) {
 	return nil, c
 }
 
-// Columns returns the names of the columns of a table, in its order, without repeats: those
-// of the header of csv and tsv, for Parquet the columns with one value a row, and for jsonl
-// the fields of the records in the first block, in order of appearance. In place of an object
-// are the fields in it, as meta.lang, unless they are more than 100: then it is no record, but
-// a map whose names are data. Other formats have none. It opens the source; of a stream the beginning is lost. The errors are those of Open
-// and File.Next.
-func Columns(ctx context.Context, s Source, o Options) (names []string, err error) {
-	o.NoText, o.IDField, o.Fields = true, NoID, nil
-	f, err := Open(ctx, s, o)
-	if err != nil {
-		return nil, err
+// NameFormat returns the format and compression for a file name, and whether the name is that of a
+// record file (jsonl, ndjson, csv, tsv, parquet, the last one without compression). Case does not
+// matter. Every other name is a text.
+func NameFormat(name string) (f Format, c Compression, record bool) {
+	k, c := kindOfName(name)
+	if k == nil || k.packed && c != Plain {
+		return Text, c, false
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	seen := map[string]bool{}
-	add := func(all []string) {
-		for _, name := range all {
-			if !seen[name] {
-				seen[name] = true
-				names = append(names, name)
-			}
-		}
-	}
-	if f.kind.names != nil {
-		err = f.kind.names(f, add)
-	}
-	return names, err
+	return k.Format, c, true
 }
 
-func namesOfHeader(f *File, add func([]string)) error {
-	add(f.Columns())
+// cutCompression returns a name in lower case without the ending of its compression.
+func cutCompression(name string) (base string, c Compression) {
+	name = strings.ToLower(name)
+	for _, s := range [...]struct {
+		suffix string
+		c      Compression
+	}{{".gz", Gzip}, {".zst", Zstd}, {".bz2", Bzip2}, {".xz", Xz}} {
+		if base, ok := strings.CutSuffix(name, s.suffix); ok {
+			return base, s.c
+		}
+	}
+	return name, Plain
+}
+
+// A Layout says how to parse the records of a file: its format and, for a table, its
+// columns. It remains valid after the file is closed, and goroutines may share it.
+type Layout struct {
+	kind     *kind
+	columns  *delimited.Columns
+	encoding bom.Encoding // not of JSONL, whose records tell it
+}
+
+// Equal reports whether both parse records in the same way.
+func (l Layout) Equal(other Layout) bool {
+	return l.kind == other.kind && l.encoding == other.encoding && l.columns.Equal(other.columns)
+}
+
+// Validate returns an error for the first unusable option.
+func (o Options) Validate() error {
+	if o.Format != ByName && o.Format.kind() == &noKind {
+		return fmt.Errorf("unknown format %q; use one of %s", string(o.Format), formatNames())
+	}
+	if o.MaxRecord < 0 {
+		return fmt.Errorf("maximum record size %d is negative; use 0 for the default of 64 MiB", o.MaxRecord)
+	}
+	if o.BlockSize < 0 {
+		return fmt.Errorf("block size %d is negative; use 0 for the default of 1 MiB", o.BlockSize)
+	}
+	if o.Lookups < 0 {
+		return fmt.Errorf("%d lookups at once are negative; use 0 for one", o.Lookups)
+	}
+	if o.ReadAhead < 0 {
+		return fmt.Errorf("read-ahead %d is negative; use 0 for the default of 8 MiB", o.ReadAhead)
+	}
+	if o.TextField == NoID {
+		return fmt.Errorf("the text field cannot be %q; name the field that holds the text", NoID)
+	}
 	return nil
 }
 
-// fieldsOfFirst adds the fields of the objects in the first block.
-func fieldsOfFirst(f *File, add func([]string)) error {
-	var b Block
-	defer b.Release()
-	if err := f.Next(&b); err != nil && err != io.EOF {
-		return err
+var errPacked = fault.Because(ErrUnsupported, "a compressed Parquet file; decompress it: Parquet compresses inside of its files")
+
+// foreign are the endings of compressions that are not read.
+var foreign = []string{".lz4", ".br", ".lzma", ".z", ".sz", ".snappy", ".zip", ".7z", ".rar"}
+
+// unreadable returns why a file with the name of records is not read: its format compresses inside, or the compression is not
+// read. It would be taken for a text. nil: it has another name.
+func unreadable(path string) error {
+	name := strings.ToLower(filepath.Base(path))
+	if k, c := kindOfName(name); k != nil && k.packed && c != Plain {
+		return errPacked
 	}
-	p := NewParser(f.o)
-	p.Start(f, &b)
-	all := fieldNames{json: &p.json}
-	for r := (Record{}); p.Next(&r); {
-		if r.Err == nil {
-			all.see(bytes.TrimPrefix(lines.WithoutEnd(p.inUTF8(r.Raw)), lines.ByteOrderMark))
+	for _, ending := range foreign {
+		if base, ok := strings.CutSuffix(name, ending); ok {
+			if k, _ := kindOfName(base); k != nil {
+				return fault.Because(ErrUnsupported, "records compressed as %s, which is not read; decompress it, or compress it as .gz, .zst, .bz2 or .xz", ending)
+			}
 		}
 	}
-	add(all.names())
 	return nil
 }

@@ -17,15 +17,6 @@ type nested struct {
 	vals      [2]jsonline.Value // scratch
 }
 
-// wantNested adds the objects in which the wanted fields may lie.
-func (p *Parser) wantNested() {
-	for at, wanted := 0, len(p.names); at < wanted; at++ {
-		if outer, rest, ok := bytes.Cut(p.names[at], dot); ok {
-			p.nested = append(p.nested, nested{at: at, outer: p.want(string(outer)), rest: rest})
-		}
-	}
-}
-
 var dot = []byte(".")
 
 // find sets the field if it lies in the object. The object is valid: the parser has accepted it.

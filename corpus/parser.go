@@ -12,20 +12,6 @@ import (
 	"github.com/alike-dev/alike/internal/setting"
 )
 
-// A Record is one record of a file. Its slices are views that are valid until the next
-// call of the parser.
-type Record struct {
-	Raw    []byte   // unchanged, with its line end; nil if over MaxRecord. For Parquet: the row's values in a form for ParseRaw
-	Offset int64    // of Raw in the decoded stream
-	Line   int64    // 0-based, within the block (see Block.Lines)
-	Text   []byte   // unescaped; UTF-8 if the file is, or if that is UTF-16 with a byte order mark
-	ID     []byte   // nil if it has none of its own: absent, null, empty or not wanted
-	Fields [][]byte // of Options.Fields, unescaped; nil = absent or null; JSON values other than strings as JSON text, Parquet values as in the package comment
-	// Encoding is that of the file if Text is all of it, without the mark: it tells where the text stands in the file.
-	Encoding Encoding
-	Err      error // not nil: why the record must be skipped; Text and Fields are undefined, and ID is nil if it could not be read
-}
-
 // A Parser parses the records of blocks. It owns scratch memory and belongs to
 // one goroutine.
 type Parser struct {
@@ -135,19 +121,6 @@ func (p *Parser) Next(r *Record) bool {
 // NextRaw is Next without parsing: it returns the same records with Raw, Offset and Line
 // only. r.Err is set only for a record over MaxRecord.
 func (p *Parser) NextRaw(r *Record) bool { return p.next(r) }
-
-// A Layout says how to parse the records of a file: its format and, for a table, its
-// columns. It remains valid after the file is closed, and goroutines may share it.
-type Layout struct {
-	kind     *kind
-	columns  *delimited.Columns
-	encoding bom.Encoding // not of JSONL, whose records tell it
-}
-
-// Equal reports whether both parse records in the same way.
-func (l Layout) Equal(other Layout) bool {
-	return l.kind == other.kind && l.encoding == other.encoding && l.columns.Equal(other.columns)
-}
 
 // ParseRaw parses one record of a file again from the raw bytes that Next returned. It
 // does not change r.Offset and r.Line.
@@ -390,5 +363,14 @@ func (p *Parser) parseFrame(r *Record) {
 	r.Text = value()
 	if r.Err == nil && r.Text == nil && !p.o.NoText {
 		r.Err = fault.Because(ErrMissingField, "column %q is null; give it a text or remove the row", p.o.TextField)
+	}
+}
+
+// wantNested adds the objects in which the wanted fields may lie.
+func (p *Parser) wantNested() {
+	for at, wanted := 0, len(p.names); at < wanted; at++ {
+		if outer, rest, ok := bytes.Cut(p.names[at], dot); ok {
+			p.nested = append(p.nested, nested{at: at, outer: p.want(string(outer)), rest: rest})
+		}
 	}
 }

@@ -172,15 +172,6 @@ type copied struct {
 	stream bool
 }
 
-// RandomAccess gives the stored bytes of a source, in any order. It is safe for
-// concurrent use. No ReadAt may be in progress during Close.
-type RandomAccess interface {
-	io.ReaderAt
-	io.Closer
-	// Size is the number of bytes.
-	Size() int64
-}
-
 // OpenBytes opens the stored bytes of a source, front to back. An object is read ahead
 // (Options.ReadAhead) until ctx ends. The error is a *Problem.
 func (s Source) OpenBytes(ctx context.Context, o Options) (io.ReadCloser, error) {

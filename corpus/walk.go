@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/bmatcuk/doublestar/v4"
 
@@ -196,4 +198,127 @@ func (w *walk) folderOnce(real string) bool {
 		return w.once(real + "\x00" + g.pattern)
 	}
 	return w.once(real)
+}
+
+// realPath returns the absolute path without symbolic links.
+func realPath(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(abs)
+}
+
+// folder adds the contents of a folder; symbolic links are left for later.
+func (w *walk) folder(path, real string, st fs.FileInfo) {
+	if !w.visit(path, st) {
+		return
+	}
+	if !w.folderOnce(real) {
+		w.files[w.input]++ // another input has reached it
+		return
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		w.problem(path, openError(path, err))
+	}
+	for len(entries) > 0 && w.stopped == nil {
+		some := entries[:min(len(entries), lookupRound)]
+		entries = entries[len(some):]
+		for i, at := range w.lookUp(some) {
+			e := some[i]
+			p, r := filepath.Join(path, e.Name()), filepath.Join(real, e.Name())
+			switch {
+			case e.IsDir():
+				if st, err := e.Info(); err != nil {
+					w.problem(p, openError(p, err))
+				} else {
+					w.folder(p, r, st)
+				}
+			case e.Type()&fs.ModeSymlink != 0:
+				w.links = append(w.links, link{w.input, p, r})
+			case !w.wants(p):
+			case !e.Type().IsRegular():
+				w.problem(p, notRegular(e.Type()))
+			case at.err != nil:
+				w.problem(p, openError(p, at.err))
+			default:
+				w.file(p, r, at.info)
+			}
+		}
+	}
+}
+
+// lookUp looks up the regular files among entries. This is most of the time of finding
+// the files of a large folder, and nearly all of it if the disk has to be read.
+func (w *walk) lookUp(entries []fs.DirEntry) []lookup {
+	all := make([]lookup, len(entries))
+	share := max((len(entries)-1)/max(w.o.Lookups, 1)+1, lookupShare)
+	var group sync.WaitGroup
+	for first := 0; first < len(entries); first += share {
+		group.Go(func() {
+			for i, e := range entries[first:min(first+share, len(entries))] {
+				if e.Type().IsRegular() {
+					at := &all[first+i]
+					at.info, at.err = e.Info()
+				}
+			}
+		})
+	}
+	group.Wait()
+	return all
+}
+
+// followLinks follows the symbolic links in the order in which they were found, including
+// those found on the way.
+func (w *walk) followLinks() {
+	for i := 0; i < len(w.links) && w.stopped == nil; i++ {
+		l := w.links[i]
+		w.input = l.input
+		st, err := os.Stat(l.path)
+		if err != nil {
+			w.problem(l.path, linkError(l.path, err))
+			continue
+		}
+		real, err := realPath(l.path)
+		if err != nil {
+			w.problem(l.path, linkError(l.path, err))
+			continue
+		}
+		switch {
+		case st.IsDir() && within(l.real, real):
+			w.problem(l.path, fault.Because(ErrLoop, "a symbolic link to the folder that it is in; leave it out"))
+		case st.IsDir():
+			w.folder(l.path, real, st)
+		case !w.wants(l.path):
+		case st.Mode().IsRegular():
+			w.file(l.path, real, st)
+		default:
+			w.problem(l.path, notRegular(st.Mode()))
+		}
+	}
+}
+
+// linkError is openError for a path that may be a link to nothing or to itself.
+func linkError(path string, err error) error {
+	if st, lerr := os.Lstat(path); lerr == nil && st.Mode()&fs.ModeSymlink != 0 {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return &Problem{Path: path, Err: fault.Because(fs.ErrNotExist, "a symbolic link to nothing; remove it or restore its target")}
+		case !errors.Is(err, fs.ErrPermission):
+			return &Problem{Path: path, Err: fault.Because(ErrLoop, "a symbolic link that leads back to itself; remove it")}
+		}
+	}
+	return openError(path, err)
+}
+
+const (
+	lookupRound = 1 << 14 // entries of a folder that are looked up together
+	lookupShare = 1 << 8  // entries for which starting a goroutine pays
+)
+
+// within reports whether path lies below folder; both are real paths.
+func within(path, folder string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
