@@ -21,21 +21,6 @@ import (
 	"github.com/alike-dev/alike/record"
 )
 
-// A Label says whether two records, by their ids, belong together. In one table the order of
-// the two does not matter.
-type Label struct {
-	A, B  string
-	Match bool
-}
-
-// Labels are the known pairs.
-type Labels struct {
-	Pairs []Label
-	// Complete: all pairs are matches, and there are no other matches of the records that they name. So
-	// all other candidates of these records do not belong together.
-	Complete bool
-}
-
 // A Learner learns models from labels about two tables, or about one, until the context of NewLearner ends. One
 // goroutine at a time may use it.
 type Learner struct {
@@ -234,13 +219,6 @@ func (l *Learner) pairOf(label Label) (p compare.Pair, ok bool) {
 		p = compare.Pair{A: b, B: a}
 	}
 	return p, okA && okB && (l.of.Right > 0 || a != b)
-}
-
-// A Question is a candidate whose label would teach much.
-type Question struct {
-	A, B        string
-	Probability float64 // that they belong together, by the labels so far
-	Values      []Values
 }
 
 // mostAsked is the largest number of candidates from which questions are chosen.
