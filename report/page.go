@@ -65,7 +65,7 @@ func rendered(w io.Writer, nodes ...g.Node) error {
 	return out.Flush()
 }
 
-// el is an element of a page with its attributes and what is in it. It, attr, say and sayf are not inlined: each place
+// el is an element of a page with its attributes and what is in it. It, attr, class, say and sayf are not inlined: each place
 // that calls them would have a copy of the library's code, and the pages 700 kB.
 //
 //go:noinline
@@ -74,6 +74,7 @@ func el(name string, children ...g.Node) g.Node { return g.El(name, children...)
 //go:noinline
 func attr(name string, value ...string) g.Node { return g.Attr(name, value...) }
 
+//go:noinline
 func class(names string) g.Node { return attr("class", names) }
 
 // say is text.

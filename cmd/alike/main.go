@@ -85,27 +85,33 @@ const rootExamples = `  # keep one document of every cluster of near-duplicates
   # how alike are these two, and what do they share?
   alike compare draft.txt published.txt`
 
-// A group is a part of the overview: commands by their names, and how they are made.
-type group struct {
-	title string
-	makes map[string]func() *cobra.Command
+// A maker makes a command, which has a name.
+type maker struct {
+	name string
+	make func() *cobra.Command
 }
 
-// groups returns those of all commands.
+// A group is a part of the overview.
+type group struct {
+	title string
+	of    []maker
+}
+
+// groups returns the groups of all commands.
 func groups() []group {
 	return []group{
-		{"Commands for texts", map[string]func() *cobra.Command{
-			"dedup": newDedup, "pairs": newPairs, "passages": newPassages, "decontaminate": newDecontaminate, "compare": newCompare, "sketch": newSketch, "tune": newTune,
+		{"Commands for texts", []maker{
+			{"dedup", newDedup}, {"pairs", newPairs}, {"passages", newPassages}, {"decontaminate", newDecontaminate}, {"compare", newCompare}, {"sketch", newSketch}, {"tune", newTune},
 		}},
-		{"Commands for records of tables", map[string]func() *cobra.Command{
-			"join": newJoin, "entities": newEntities, "match": newMatch, "label": newLabel, "learn": newLearn,
+		{"Commands for records of tables", []maker{
+			{"join", newJoin}, {"entities", newEntities}, {"match", newMatch}, {"label", newLabel}, {"learn", newLearn},
 		}},
-		{"Commands for documents that come and go", map[string]func() *cobra.Command{
-			"stream": newStream, "index": newIndex, "search": newSearch, "check": newCheck, "serve": newServe, "mcp": newMCP,
+		{"Commands for documents that come and go", []maker{
+			{"stream", newStream}, {"index", newIndex}, {"search", newSearch}, {"check", newCheck}, {"serve", newServe}, {"mcp", newMCP},
 		}},
-		{"Commands for many machines", map[string]func() *cobra.Command{"plan": newPlan, "stage": newStage}},
-		{"Commands about results", map[string]func() *cobra.Command{"eval": newEval, "report": newReport, "schema": newSchema}},
-		{otherCommands, map[string]func() *cobra.Command{"version": newVersion}},
+		{"Commands for many machines", []maker{{"plan", newPlan}, {"stage", newStage}}},
+		{"Commands about results", []maker{{"eval", newEval}, {"report", newReport}, {"schema", newSchema}}},
+		{otherCommands, []maker{{"version", newVersion}}},
 	}
 }
 
@@ -116,17 +122,19 @@ const otherCommands = "Commands about this program"
 func addCommands(root *cobra.Command, args []string) {
 	all := groups()
 	for _, g := range all {
-		if len(args) > 0 && g.makes[args[0]] != nil {
-			root.AddCommand(g.makes[args[0]]())
-			root.CompletionOptions.DisableDefaultCmd = true
-			addHelp(root)
-			return
+		for _, c := range g.of {
+			if len(args) > 0 && args[0] == c.name {
+				root.AddCommand(c.make())
+				root.CompletionOptions.DisableDefaultCmd = true
+				addHelp(root)
+				return
+			}
 		}
 	}
 	for _, g := range all {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
-		for _, make := range g.makes {
-			cmd := make()
+		for _, c := range g.of {
+			cmd := c.make()
 			cmd.GroupID = g.title
 			root.AddCommand(cmd)
 		}

@@ -152,7 +152,7 @@ func (f *File) conforms() error {
 	if !isList || !areList {
 		return fmt.Errorf("%w: no schema or no row groups", errThrift)
 	}
-	if err := conform[format.SchemaElement](schema...); err != nil {
+	if err := conform(new(format.SchemaElement), schema...); err != nil {
 		return err
 	}
 	for _, b := range groups {
@@ -165,7 +165,7 @@ func (f *File) conforms() error {
 			return fmt.Errorf("%w: a row group without columns", errThrift)
 		}
 		g.setList(groupColumns, tStruct, nil)
-		if err := errors.Join(conform[format.ColumnChunk](columns...), conform[format.RowGroup](g.append(nil))); err != nil {
+		if err := errors.Join(conform(new(format.ColumnChunk), columns...), conform(new(format.RowGroup), g.append(nil))); err != nil {
 			return err
 		}
 	}
@@ -173,7 +173,7 @@ func (f *File) conforms() error {
 	rest.setList(fileSchema, tStruct, nil)
 	rest.setList(fileGroups, tStruct, nil)
 	rest.del(fileKeyValues)
-	return conform[format.FileMetaData](rest.append(nil))
+	return conform(new(format.FileMetaData), rest.append(nil))
 }
 
 func readFooter(r io.ReaderAt, size int64) ([]byte, error) {

@@ -42,7 +42,7 @@ func (f *File) columnIndex(c *chunk) []byte {
 
 // offsetIndex returns the offset index and the locations in it.
 func (f *File) offsetIndex(c *chunk) (structure, []structure) {
-	fields, err := parseWhole[format.OffsetIndex](f.indexBytes(c, chunkOffsetIndex, chunkOffsetIndexLength))
+	fields, err := parseWhole(f.indexBytes(c, chunkOffsetIndex, chunkOffsetIndexLength), new(format.OffsetIndex))
 	if err != nil {
 		return nil, nil
 	}
@@ -104,7 +104,7 @@ func (f *File) newIndexes(c *chunk, pages []pageEntry) (column, offset []byte) {
 }
 
 func (f *File) newColumnIndex(c *chunk, pages []pageEntry, sourcePages int) []byte {
-	fields, err := parseWhole[format.ColumnIndex](f.columnIndex(c))
+	fields, err := parseWhole(f.columnIndex(c), new(format.ColumnIndex))
 	if err != nil {
 		return nil
 	}

@@ -56,7 +56,7 @@ func (h *pageHead) end() int64 { return h.at + int64(h.size) + int64(h.compresse
 
 // parse reads the header at the start of b; errShort if b ends within it.
 func (h *pageHead) parse(b []byte) error {
-	fields, n, err := parseAs[format.PageHeader](b)
+	fields, n, err := parseAs(b, new(format.PageHeader))
 	if err != nil {
 		return err
 	}

@@ -54,33 +54,32 @@ var (
 	errShort = fmt.Errorf("%w: metadata breaks off", ErrCorrupt)
 )
 
-// parseAs is parseStruct for a struct that must have what the format requires of a T, one of
+// parseAs is parseStruct for a struct that must have what the format requires of v, a pointer to one of
 // parquet-go's structs: other programs refuse a file that lacks any of it.
-func parseAs[T any](b []byte) (structure, int, error) {
+func parseAs(b []byte, v any) (structure, int, error) {
 	s, n, err := parseStruct(b)
 	if err == nil {
-		err = conform[T](b[:n])
+		err = conform(v, b[:n])
 	}
 	return s, n, err
 }
 
 // parseWhole is parseAs for a struct that must fill all of b.
-func parseWhole[T any](b []byte) (structure, error) {
-	s, n, err := parseAs[T](b)
+func parseWhole(b []byte, v any) (structure, error) {
+	s, n, err := parseAs(b, v)
 	if err == nil && n != len(b) {
 		err = fmt.Errorf("%w: %d bytes behind its end", errThrift, len(b)-n)
 	}
 	return s, err
 }
 
-// conform checks encoded structs, which parseStruct has walked over: parquet-go's decoder bounds neither
+// conform checks encoded structs of the type of v, which parseStruct has walked over: parquet-go's decoder bounds neither
 // depth nor lists.
-func conform[T any](encoded ...[]byte) error {
-	var v T
+func conform(v any, encoded ...[]byte) error {
 	for _, b := range encoded {
 		d := thrift.NewDecoder(new(thrift.CompactProtocol).NewReaderFromBytes(b))
 		d.SetStrict(true)
-		if err := d.Decode(&v); err != nil {
+		if err := d.Decode(v); err != nil {
 			return fmt.Errorf("%w: %w", errThrift, err)
 		}
 	}

@@ -202,7 +202,7 @@ func (f *File) bloom(c *chunk) (from, to int64, intact bool) {
 	if readAt(f.r, head, from) != nil {
 		return 0, 0, false
 	}
-	fields, size, err := parseAs[format.BloomFilterHeader](head)
+	fields, size, err := parseAs(head, new(format.BloomFilterHeader))
 	if n, ok := fields.int(bloomBytes); err != nil || !ok || n <= 0 || int64(size)+n > length {
 		return 0, 0, false
 	}
