@@ -22,6 +22,8 @@ import (
 	"context"
 
 	"github.com/alike-dev/alike/dedup"
+	"github.com/alike-dev/alike/internal/setting"
+	"github.com/alike-dev/alike/minhash"
 	"github.com/alike-dev/alike/report"
 )
 
@@ -80,3 +82,36 @@ type Passages = dedup.Passages
 func CutPassages(ctx context.Context, config Config, passages Passages) (*Summary, error) {
 	return dedup.CutPassages(ctx, config, passages)
 }
+
+// Fingerprint is a document's signature. Its fields are valid during the call only.
+type Fingerprint = dedup.Fingerprint
+
+// Sketch calls emit for every document of config.Inputs in input order, with its
+// signature under config.Signatures. It uses only those fields of config that concern
+// reading, text and sketching.
+func Sketch(ctx context.Context, config Config, emit func(Fingerprint) error) (*Summary, error) {
+	return dedup.Sketch(ctx, config, emit)
+}
+
+// DefaultScheme is the scheme of signatures when none is chosen.
+func DefaultScheme() minhash.Scheme { return minhash.Default() }
+
+// Fingerprinted reads the first record of the inputs. If that is a fingerprint of Sketch,
+// it returns its scheme; see dedup.Fingerprinted and Config.Fingerprints.
+func Fingerprinted(ctx context.Context, config *Config) (line string, ok bool, err error) {
+	return dedup.Fingerprinted(ctx, config)
+}
+
+// A Notice is a message to the user of a program. String gives its settings their Go
+// names, Explain the program's names.
+type Notice = dedup.Notice
+
+// A SettingError is an error whose text may name settings, for errors.As. Explain
+// returns its text alone.
+type SettingError = setting.Explainer
+
+// Explain returns the text of an error of this module, with settings named as name says.
+// err.Error() names the fields of Config and corpus.Options (MaxRecord), which a program
+// may call by flags (--max-record) or by keys of a file. name maps a field to the
+// program's name, or returns the field.
+func Explain(err error, name func(field string) string) string { return setting.Explain(err, name) }

@@ -31,7 +31,6 @@ type numbers [2][]number
 
 func (n *number) beside(side int) uint64 { return [2]uint64{n.before, n.after}[side] }
 
-// numbersOf returns the numbers of a text.
 func numbersOf(t *text.Tokenizer, doc []byte) (all numbers) {
 	doc = t.AppendNormal(nil, doc)
 	var found []number

@@ -160,7 +160,6 @@ type filter struct {
 // filterHash returns what stands for a key in filters.
 func filterHash(key uint64) uint64 { return hashing.Mix(keytable.Print(key)) }
 
-// appendFilter appends the filter of some documents.
 func appendFilter(dst []byte, docs []arrival) []byte {
 	keys := 0
 	for i := range docs {

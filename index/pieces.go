@@ -26,7 +26,6 @@ const (
 	kindLong  = bodyKind('l')
 )
 
-// pieceKey appends the key of a piece.
 func pieceKey(dst []byte, slot uint64, n uint32) []byte {
 	return binary.BigEndian.AppendUint32(slotKey(dst, keyPiece, slot), n)
 }

@@ -147,7 +147,6 @@ var fileFlags = []string{"permutations"}
 
 const stopWords = "stop_words"
 
-// setJSON sets a setting to a value of JSON.
 func (f *flagSet) setJSON(name string, value json.RawMessage) error {
 	if name == stopWords && value[0] == '[' {
 		f.listed = true
@@ -214,7 +213,6 @@ func (f *flagSet) set(name, value string) error {
 	return unprocessable(name, "%s", recipeflags.Wanted(flag, err, 0))
 }
 
-// setQuery sets the settings of a query.
 func (f *flagSet) setQuery(query map[string][]string) error {
 	for name, values := range query {
 		switch {

@@ -105,7 +105,6 @@ type member struct {
 	within        []byte
 }
 
-// readMember reads a row of Members.
 func readMember(p *Plan, r row) (m member, err error) {
 	m.position, m.rep = r.words[1], r.words[2]
 	m.meta.Length, m.meta.HasValue = int64(r.words[3]), r.words[4]&cardHasField != 0

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"encoding/binary"
 	"errors"
-	"slices"
 
 	"github.com/alike-dev/alike/cluster"
 	"github.com/alike-dev/alike/internal/extsort"
 	"github.com/alike-dev/alike/internal/places"
+	"github.com/alike-dev/alike/internal/sorting"
 	"github.com/alike-dev/alike/shingle"
 )
 
@@ -45,7 +45,7 @@ func (d *drawing) add(r row) {
 }
 
 func (d *drawing) cut() {
-	slices.SortFunc(d.all, func(a, b draw) int { return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.position, b.position)) })
+	sorting.Func(d.all, func(a, b draw) int { return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.position, b.position)) })
 	d.all = d.all[:min(len(d.all), places.CountedMost)]
 }
 

@@ -177,7 +177,6 @@ func (r *rule) size(weight uint32) uint64 {
 	return uint64(weight)
 }
 
-// share returns the share of a tail.
 func (r *rule) share(tail, size uint64) float64 {
 	s := float64(tail) / float64(size)
 	if r.measure == measure.Cosine {

@@ -43,7 +43,6 @@ func (f *corpusFlags) add(flags *pflag.FlagSet) {
 	f.input.add(flags)
 }
 
-// addWithin adds the flag --within.
 func (f *corpusFlags) addWithin(flags *pflag.FlagSet) {
 	flags.StringVar(&f.within, "within", "", "compare only records with the same value of this `field`, such as a crawl or a language; 7 and \"7\" are one")
 }
@@ -116,7 +115,6 @@ func (f *corpusFlags) settleMeasure(flags *pflag.FlagSet) error {
 	return nil
 }
 
-// addKeep adds the flag --keep.
 func addKeep(flags *pflag.FlagSet, keep *string) {
 	flags.StringVar(keep, "keep", "first", "`rule` of which document of a cluster stays: first, last, longest, shortest, max:FIELD or min:FIELD")
 }

@@ -94,7 +94,6 @@ func newEval() *cobra.Command {
 	return cmd
 }
 
-// evalSpans is eval --spans.
 func evalSpans(cmd *cobra.Command, args []string, asJSON bool) error {
 	for _, other := range []string{"clusters", "min-similarity", "header"} {
 		if cmd.Flags().Changed(other) {

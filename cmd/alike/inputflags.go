@@ -19,6 +19,7 @@ import (
 
 	"github.com/alike-dev/alike"
 	"github.com/alike-dev/alike/corpus"
+	"github.com/alike-dev/alike/corpus/objects"
 	"github.com/alike-dev/alike/dedup"
 	"github.com/alike-dev/alike/internal/noclobber"
 	"github.com/alike-dev/alike/internal/pretext"
@@ -261,4 +262,9 @@ func cacheOfTexts() string {
 		}
 	}
 	return filepath.Join(os.TempDir(), "alike-pre-"+strconv.Itoa(os.Getuid()))
+}
+
+// useObjects gives a command access to object stores for as long as it runs.
+func useObjects(o *corpus.Options) {
+	o.Buckets = new(objects.Store).Bucket
 }

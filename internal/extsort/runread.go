@@ -123,7 +123,6 @@ func readFull(file RunFile, name string, b []byte, off int64) error {
 	return fmt.Errorf("read %s: %w", name, err)
 }
 
-// blockLen is the number of entries of a block.
 func (r *run) blockLen(number int) int {
 	return int(min(int64(r.unit), r.entries-int64(number)*int64(r.unit)))
 }

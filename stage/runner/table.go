@@ -113,7 +113,6 @@ func rowSum(sum uint32, offset int64, entries []byte) uint32 {
 
 var errTable = errors.New("its table has another checksum than its bytes")
 
-// check checks all rows.
 func (t *table) check(rows []byte, sum uint32) error {
 	for i := range t.sections {
 		s := &t.sections[i]

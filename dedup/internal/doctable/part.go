@@ -54,7 +54,6 @@ type partWriter struct {
 	buf      []byte
 }
 
-// newPartWriter makes a part.
 func newPartWriter(space *scratch.Space) (*partWriter, error) {
 	name := PartName{space.Unique("read", ".part"), durable.NewID()}
 	file, err := space.Create(name.Name)
