@@ -196,6 +196,9 @@ type emitter struct {
 	out     Output
 	number  int
 	streams [streamsEnd][]openBlock // by partition; nil: nothing was emitted
+	// outer, of a step of a joined stage, takes the rows that leave its task, as rows of its own.
+	outer *emitter
+	ways  *ways
 }
 
 type openBlock struct {
@@ -205,6 +208,11 @@ type openBlock struct {
 
 // add adds a row to the open block of its partition, and hands the block to the output when it is full.
 func (e *emitter) add(s Stream, partition int, payload []byte, words ...uint64) error {
+	if e.outer != nil && e.ways.outside[s] {
+		if err := e.outer.add(s, partition, payload, words...); err != nil || !e.ways.inside[s] {
+			return err
+		}
+	}
 	if s.Own() && partition != e.task {
 		return fmt.Errorf("stage: a row of stream %s of task %d is for task %d, which will not look for it", s, e.task, partition)
 	}

@@ -43,6 +43,9 @@ type Plan struct {
 	Passages *dedup.Passages `json:"passages,omitempty"`
 	// Partitions is the number of tasks of the stages that divide rows by hashes, 1 or more.
 	Partitions int `json:"partitions"`
+	// Joined says that one task does the work of all stages between two passes over documents, see Stage.Steps. The
+	// results do not depend on it.
+	Joined bool `json:"joined,omitempty"`
 	// FirstFiles has, for each task of the stages that divide rows by documents, the number of its
 	// first file: 0, then ascending. A position is file<<32 | record of the file.
 	FirstFiles []int `json:"first_files"`

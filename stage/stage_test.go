@@ -33,10 +33,10 @@ type world struct {
 	memory    int64
 }
 
-func newWorld(t testing.TB, command, keep string, partitions int, first []int, documents []Document) *world {
+func newWorld(t testing.TB, command, keep string, partitions int, joined bool, first []int, documents []Document) *world {
 	t.Helper()
 	w := &world{
-		plan:   &Plan{Version: PlanVersion, Command: command, Recipe: testRecipe, BucketCap: 1000, Keep: keep, Partitions: partitions, FirstFiles: first},
+		plan:   &Plan{Version: PlanVersion, Command: command, Recipe: testRecipe, BucketCap: 1000, Keep: keep, Partitions: partitions, Joined: joined, FirstFiles: first},
 		blocks: map[[2]int][][]byte{}, documents: make([][]Document, len(first)),
 	}
 	if err := w.plan.Settle(""); err != nil {
@@ -64,6 +64,8 @@ func (p *part) Blocks(_ context.Context, s Stream, visit func(block []byte) erro
 	}
 	return nil
 }
+
+func (p *part) Step(_ Stage, number int) Input { return &part{w: p.w, task: number} }
 
 func (p *part) Documents(_ context.Context, wanted func(uint64) bool, visit func(*Document) error) (n DocumentCounts, err error) {
 	for _, d := range p.w.documents[p.task] {
@@ -219,7 +221,7 @@ func TestStagesListThePairsThatComparingAllFinds(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		first := []int{0, 1, 1 << 20, 1<<31 - 2}[:rapid.IntRange(1, 4).Draw(r, "tasks")]
 		documents := someDocuments(r, first)
-		w := newWorld(t, Pairs, "", rapid.IntRange(1, 9).Draw(r, "partitions"), first, documents)
+		w := newWorld(t, Pairs, "", rapid.IntRange(1, 9).Draw(r, "partitions"), rapid.Bool().Draw(r, "joined"), first, documents)
 		w.memory = int64(rapid.IntRange(0, 1).Draw(r, "everything goes to disk"))
 		w.runAll(t, rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1)), rapid.IntRange(0, 7).Draw(r, "again") == 7)
 		if _, want := alike(t, documents); w.text(t, PairsText) != want {
@@ -232,7 +234,7 @@ func TestStagesKeepTheFirstOfWhatIsConnected(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		first := []int{0, 3, 1<<31 - 2}[:rapid.IntRange(1, 3).Draw(r, "tasks")]
 		documents := someDocuments(r, first)
-		w := newWorld(t, Dedup, "first", rapid.IntRange(1, 9).Draw(r, "partitions"), first, documents)
+		w := newWorld(t, Dedup, "first", rapid.IntRange(1, 9).Draw(r, "partitions"), rapid.Bool().Draw(r, "joined"), first, documents)
 		w.memory = int64(rapid.IntRange(0, 1).Draw(r, "everything goes to disk"))
 		w.runAll(t, rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1)), rapid.IntRange(0, 7).Draw(r, "again") == 7)
 		label := make([]int, len(documents))
@@ -262,7 +264,7 @@ func TestStagesKeepTheFirstOfWhatIsConnected(t *testing.T) {
 
 func TestForestsOfAnyNumberOfPartitionsAreMergedToOne(t *testing.T) {
 	for partitions, forests := range map[int]int{16: 0, 17: 1, 257: 2} {
-		w := newWorld(t, Dedup, "first", partitions, []int{0}, nil)
+		w := newWorld(t, Dedup, "first", partitions, false, []int{0}, nil)
 		rng := rand.New(rand.NewPCG(uint64(partitions), 1))
 		links := cluster.New(1000)
 		for task := range partitions {
@@ -326,7 +328,7 @@ func TestForestsOfAnyNumberOfPartitionsAreMergedToOne(t *testing.T) {
 
 func TestAFlippedBitIsAnErrorThatNamesTheBlock(t *testing.T) {
 	documents := []Document{{Text: []byte("a b c d"), Name: []byte("x")}, {Position: 1, Text: []byte("a b c d e"), Name: []byte("y")}}
-	w := newWorld(t, Dedup, "first", 1, []int{0}, documents)
+	w := newWorld(t, Dedup, "first", 1, false, []int{0}, documents)
 	sketched, _, err := w.run(t, w.plan.Stages()[0], 0, -1)
 	if err != nil {
 		t.Fatal(err)
@@ -351,8 +353,8 @@ func TestAFlippedBitIsAnErrorThatNamesTheBlock(t *testing.T) {
 
 func TestBlocksThatATaskDoesNotReadAreRefused(t *testing.T) {
 	documents := []Document{{Text: []byte("a b c d"), Name: []byte("x")}, {Position: 1, Text: []byte("a b c d e"), Name: []byte("y")}}
-	w := newWorld(t, Dedup, "first", 1, []int{0}, documents)
-	other := newWorld(t, Dedup, "last", 1, []int{0}, documents)
+	w := newWorld(t, Dedup, "first", 1, false, []int{0}, documents)
+	other := newWorld(t, Dedup, "last", 1, false, []int{0}, documents)
 	for of, from := range map[string]*world{"of another plan": other, "comes after block": w} {
 		made, _, err := from.run(t, from.plan.Stages()[0], 0, -1)
 		if err != nil {
@@ -422,7 +424,7 @@ func FuzzBlocksThatAreDamagedAreRefused(f *testing.F) {
 }
 
 func TestPlansOutliveJSON(t *testing.T) {
-	w := newWorld(t, Dedup, "max:score", 3, []int{0, 5}, nil)
+	w := newWorld(t, Dedup, "max:score", 3, true, []int{0, 5}, nil)
 	line, err := json.Marshal(w.plan)
 	if err != nil {
 		t.Fatal(err)

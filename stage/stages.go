@@ -11,13 +11,19 @@ import (
 
 // Stages returns the stages of a plan in their order: each reads streams of earlier ones only.
 func (p *Plan) Stages() []Stage {
+	var all []Stage
 	switch {
 	case p.Join != nil:
-		return namedStreams(p.recordStages())
+		all = p.recordStages()
 	case p.Passages != nil:
-		return namedStreams(passageStages(p.Passages, len(p.FirstFiles), p.Partitions))
+		all = passageStages(p.Passages, len(p.FirstFiles), p.Partitions)
+	default:
+		all = p.textStages()
 	}
-	return namedStreams(p.textStages())
+	if all = namedStreams(all); p.Joined {
+		all = namedStreams(joinStages(all))
+	}
+	return all
 }
 
 // textStages returns the stages of a Dedup or Pairs of texts.
@@ -156,6 +162,7 @@ func (p *Plan) forests() (all []Stage) {
 func namedStreams(all []Stage) []Stage {
 	for i := range all {
 		s := &all[i]
+		s.Reads, s.Writes = nil, nil
 		none := func(s Stream) bool { return s == 0 }
 		s.reads, s.writes = slices.DeleteFunc(s.reads, none), slices.DeleteFunc(s.writes, none)
 		for _, of := range s.reads {
@@ -188,7 +195,7 @@ func (p *Plan) Find(name string, number int) (Stage, error) {
 // depend on the plan, the blocks and the documents only: not on memory, time or order.
 //
 // It works on one processor (stage match on all), within the memory of space plus
-//   - 16 MiB of blocks that are not full,
+//   - 16 MiB of blocks that are not full, twice in joined stages,
 //   - in stage classes 8 bytes for each row of its partition,
 //   - in stages verify and whole 20 bytes for each set, in stage clusters 24 for each member of the largest cluster,
 //   - in stage hot up to 30 bytes for each of forecast.HotFeatures,

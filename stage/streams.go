@@ -275,7 +275,7 @@ const Publish = "publish"
 type Stage struct {
 	Name  string   `json:"stage"`
 	Tasks int      `json:"tasks"`
-	Reads []string `json:"reads,omitempty"` // streams; task i reads partition i of each
+	Reads []string `json:"reads,omitempty"` // streams; task i reads partition i of each, that of a joined stage all
 	// Documents tells whether tasks read documents. Task i reads the files from FirstFiles[i] up to the
 	// first file of the next task.
 	Documents bool     `json:"documents,omitempty"`
@@ -283,4 +283,5 @@ type Stage struct {
 
 	reads, writes []Stream
 	run           func(t *task) error
+	steps         []Stage // of a joined stage; nil: it is none
 }

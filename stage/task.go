@@ -38,6 +38,8 @@ type Input interface {
 	// Blocks visits the blocks of a stream for the task, in the order of the tasks that made them and
 	// of their numbers there. It may be called again. A block is valid during the visit only.
 	Blocks(ctx context.Context, s Stream, visit func(block []byte) error) error
+	// Step returns what a task of a step of a joined stage reads, see Stage.Steps.
+	Step(s Stage, number int) Input
 	// Documents visits the wanted documents of the task, damaged ones too, by ascending position. It calls
 	// wanted once for each document, in order. Every call finds the same documents.
 	Documents(ctx context.Context, wanted func(position uint64) bool, visit func(d *Document) error) (DocumentCounts, error)

@@ -32,7 +32,7 @@ type planFlags struct {
 func (own *planFlags) add(f *pflag.FlagSet, results string) {
 	f.StringVarP(&own.output, "output", "o", "", "`file` for the plan (default: standard output)")
 	f.StringVar(&own.results, "results", "", results)
-	f.IntVar(&own.partitions, "partitions", 0, "tasks of the stages that divide the work by hashes (default: as many as --memory asks for, and at least one a file, up to 64 of at least 16 MiB of input)")
+	f.IntVar(&own.partitions, "partitions", 0, "tasks of the stages that divide the work by hashes (default: as many as --memory asks for, and at least one a file, up to 64 of at least 16 MiB of input; where they exchange less than four times --memory 1, with fewer stages)")
 }
 
 func (own *planFlags) addPrices(f *pflag.FlagSet) {

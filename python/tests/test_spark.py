@@ -109,7 +109,7 @@ def found(frame: Any) -> list[tuple[str, str, float]]:
 def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The one session that CI has: tasks of some stages fail once."""
     folder = tmp_path_factory.mktemp("spark")
-    with session("local[2,4]", faulty(folder, "pack verify write publish score"), folder) as running:
+    with session("local[2,4]", faulty(folder, "pack verify clusters write publish score"), folder) as running:
         yield running
 
 
@@ -440,7 +440,7 @@ def test_a_hot_corpus_comes_out_as_from_the_command(master: str, parts: int, tmp
 def test_a_lost_executor_changes_nothing(tmp_path: Path) -> None:
     rows = hot.hot_corpus(60, 150, 100)
     file = hot.write(rows, tmp_path)
-    with session("local-cluster[2,1,1024]", faulty(tmp_path, "verify", "executor"), tmp_path) as running:
+    with session("local-cluster[2,1,1024]", faulty(tmp_path, "verify clusters", "executor"), tmp_path) as running:
         data, _ = frame(running, rows, 2)
         assert sorted(row.n for row in spark.dedup(data).collect()) == hot.kept(file)
         assert list((tmp_path / "marks").iterdir())

@@ -61,6 +61,13 @@ func (in *input) Blocks(ctx context.Context, s stage.Stream, visit func(block []
 	return nil
 }
 
+// Step implements stage.Input.
+func (in *input) Step(s stage.Stage, number int) stage.Input {
+	step := *in
+	step.number, step.store = number, in.store.as(s.Name, number)
+	return &step
+}
+
 // Documents implements stage.Input.
 func (in *input) Documents(ctx context.Context, wanted func(uint64) bool, visit func(*stage.Document) error) (n stage.DocumentCounts, err error) {
 	if in.plan.Engine {

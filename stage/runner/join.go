@@ -56,6 +56,9 @@ func MakeJoin(ctx context.Context, c linkage.Config, o PlanOptions) (*Plan, erro
 			p.Join.RightFile = o.Engine[0]
 		}
 		p.divideParts(o.Engine)
+		if p.Command == stage.Dedup && p.Work != "" {
+			p.Partitions, p.Joined = 1, true
+		}
 		return p.made()
 	}
 	if err := p.findTables(ctx); err != nil {
@@ -148,6 +151,9 @@ func (p *joinPlan) findTables(ctx context.Context) error {
 		p.Join.RightFile = right
 	}
 	p.FirstFiles = p.cutBehind(p.Join.RightFile, p.Partitions)
+	if p.Command == stage.Dedup { // one task decides in any case
+		p.Partitions, p.Joined = 1, true
+	}
 	return nil
 }
 

@@ -47,6 +47,9 @@ func TestProcessesThatAreKilledLeaveWhatOthersGoOnFrom(t *testing.T) {
 	p := makePlan(t, c, PlanOptions{Command: stage.Dedup, Output: filepath.Join(t.TempDir(), "out"), Partitions: 3})
 	survivesKills(t, p)
 	same(t, output(t, p.Output), plainDedup(t, c))
+	p = joined(t, makePlan(t, c, PlanOptions{Command: stage.Dedup, Output: filepath.Join(t.TempDir(), "out"), Partitions: 3}))
+	survivesKills(t, p)
+	same(t, output(t, p.Output), plainDedup(t, c))
 }
 
 // survivesKills runs a plan by processes that are killed, until one of them ends. They must leave nothing else.
@@ -186,7 +189,7 @@ func TestADamagedObjectIsRefusedByName(t *testing.T) {
 			t.Fatal(err)
 		}
 		var failed []error
-		for _, name := range []string{"names", "classes", "members", "write", stage.Publish} {
+		for _, name := range []string{"group", "clusters", "write", stage.Publish} {
 			if _, err := Run(t.Context(), p, name, 0, Options{Again: true}); err != nil {
 				failed = append(failed, err)
 			}

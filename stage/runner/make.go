@@ -27,7 +27,7 @@ type PlanOptions struct {
 	Command    string // for Make stage.Dedup or stage.Pairs, for MakeJoin stage.Join or stage.Dedup
 	Work       string // folder or URL for the blocks; "": beside the output
 	Output     string
-	Partitions int    // 0: by the size of the input and the memory of a task
+	Partitions int    // 0: by the size of the input and the memory of a task; 1: stages are joined where they can be
 	Memory     int64  // bytes of a task's process; 0: 1 GiB
 	Engine     []int  // parts in which an engine passes in the documents: one number, for MakeJoin one for each table
 	Prices     Prices // for the estimate
@@ -73,6 +73,7 @@ func Make(ctx context.Context, c dedup.Config, o PlanOptions) (*Plan, error) {
 	}
 	if len(o.Engine) > 0 {
 		p.divideParts(o.Engine)
+		p.Joined = p.Work != "" && p.Partitions == 1
 		return p.made()
 	}
 	if err := p.findFiles(ctx, c); err != nil {

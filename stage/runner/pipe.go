@@ -31,6 +31,9 @@ func Pipe(ctx context.Context, p *Plan, name string, number int, in io.Reader, o
 	if err != nil {
 		return err
 	}
+	if p.Joined {
+		return errors.New("the tasks of a joined plan find and leave blocks in its place for them: give them none")
+	}
 	space := o.space(p, name, number)
 	defer func() { err = errors.Join(err, space.Close()) }()
 	given, err := spoolBlocks(ctx, p, of, number, space, in)
@@ -153,6 +156,9 @@ func (in *piped) Blocks(_ context.Context, s stage.Stream, visit func(block []by
 	}
 	return nil
 }
+
+// Step implements stage.Input. No stage has steps, see Pipe.
+func (in *piped) Step(stage.Stage, int) stage.Input { return in }
 
 // Documents implements stage.Input.
 func (in *piped) Documents(ctx context.Context, wanted func(uint64) bool, visit func(*stage.Document) error) (n stage.DocumentCounts, err error) {

@@ -18,7 +18,7 @@ import (
 func TestTasksThatAreNotThereAreRefused(t *testing.T) {
 	c := dedup.Config{Inputs: []string{hotCorpus(t, 3, 6, 6, 1)}}
 	p := makePlan(t, c, PlanOptions{Command: stage.Dedup, Output: filepath.Join(t.TempDir(), "out"), Partitions: 1})
-	for name, task := range map[string]int{stage.Publish: 7, "sketch": 1, "names": -1, "soup": 0} {
+	for name, task := range map[string]int{stage.Publish: 7, "sketch": 1, "group": -1, "soup": 0} {
 		if _, err := Run(t.Context(), p, name, task, Options{}); !errors.Is(err, stage.ErrStage) {
 			t.Errorf("task %d of stage %s: %v", task, name, err)
 		}

@@ -60,6 +60,8 @@ func TestTasksAskForWhatTheEstimateSays(t *testing.T) {
 		"many tasks":            {stage.Dedup, 20, 60, 1000, 16, 16},
 		"more files than tasks": {stage.Dedup, 20, 60, 1000, 24, 6},
 		"hardly a row for each": {stage.Dedup, 3, 9, 150, 16, 16},
+		"joined":                {stage.Dedup, 30, 60, 60, 8, 1},
+		"pairs, joined":         {stage.Pairs, 30, 60, 60, 8, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server, store := bucketserver.StartS3(t, "bucket"), &objects.Store{}

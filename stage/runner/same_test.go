@@ -152,6 +152,16 @@ func makePlan(t *testing.T, c dedup.Config, o PlanOptions) *Plan {
 	return p
 }
 
+// joined returns the plan with its stages joined, and as many tasks by documents.
+func joined(t *testing.T, p *Plan) *Plan {
+	t.Helper()
+	p.Partitions, p.Joined, p.Digest = 1, true, ""
+	if err := p.Settle(); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 func jsonOf(t *testing.T, p *Plan) []byte {
 	t.Helper()
 	line, err := json.Marshal(p)

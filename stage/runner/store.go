@@ -23,7 +23,7 @@ import (
 type store struct {
 	place
 	plan   *Plan
-	reader string               // the stage
+	reader string               // the stage, or the step of one
 	number int                  // of the task, and of the partition that it reads
 	stages map[string][]*object // objects of the stages that were loaded, by task, with the blocks for the reader
 }
@@ -33,7 +33,12 @@ func openStore(ctx context.Context, p *Plan, buckets Buckets, reader string, num
 	if err != nil {
 		return nil, err
 	}
-	return &store{place: at, plan: p, reader: reader, number: number, stages: map[string][]*object{}}, nil
+	return (&store{place: at, plan: p}).as(reader, number), nil
+}
+
+// as returns the store as another task sees it.
+func (s *store) as(reader string, number int) *store {
+	return &store{place: s.place, plan: s.plan, reader: reader, number: number, stages: map[string][]*object{}}
 }
 
 // nameOf returns the name of a task's object. It has two digits of a hash before the stage, so that the requests of a plan

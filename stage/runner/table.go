@@ -11,7 +11,7 @@ import (
 )
 
 // The table of an object has a section for each stage that reads blocks of it, in the order of stages, and a section a row
-// for each task of that stage. All rows of a section have one width, so that a reader knows from the plan where its row is
+// for each task of that stage; a joined stage stands for its steps. All rows of a section have one width, so that a reader knows from the plan where its row is
 // and reads nothing else: with P partitions tasks read 20 bytes P² times, and not tables of P rows.
 //
 //	row: for each stream that the stage reads: offset of its blocks for the task 8, their bytes 8 | CRC-32C 4
@@ -56,10 +56,21 @@ func (s *section) rowBytes() int64 { return rowBytesOf(len(s.streams)) }
 
 func rowBytesOf(streams int) int64 { return int64(streams)*entryBytes + sumBytes }
 
+// stepsOf returns all stages of a plan, in place of joined ones their steps.
+func stepsOf(p *Plan) (all []stage.Stage) {
+	for _, s := range p.Stages() {
+		all = append(all, s.Steps()...)
+	}
+	return all
+}
+
 // table returns the form of the table of a stage's objects.
 func (p *Plan) table(of stage.Stage) (t table) {
 	named := stage.Streams()
-	for _, reader := range p.Stages() {
+	for _, reader := range stepsOf(p) {
+		if slices.ContainsFunc(of.Steps(), func(s stage.Stage) bool { return s.Name == reader.Name }) { // it reads nothing of its own
+			continue
+		}
 		s := section{reader: reader.Name, tasks: reader.Tasks, from: t.length, own: true}
 		for _, name := range reader.Reads {
 			if slices.Contains(of.Writes, name) {

@@ -128,6 +128,9 @@ func TestDedupOfEveryWayIsThatOfOneMachine(t *testing.T) {
 				c := dedup.Config{Inputs: []string{of.corpus}, Beside: dedup.Against{of.against}, Survivors: dedup.OnePerCluster{Star: of.star}}
 				set(&c)
 				p := makePlan(t, c, PlanOptions{Command: stage.Dedup, Output: filepath.Join(t.TempDir(), "out"), Partitions: 3})
+				if !of.star {
+					p = joined(t, p)
+				}
 				runAll(t, p, Options{})
 				c.Output = filepath.Join(t.TempDir(), "plain")
 				s, err := dedup.Run(t.Context(), c)

@@ -83,6 +83,9 @@ func TestWholeTextsGoByStagesAsOnOneMachine(t *testing.T) {
 				t.Errorf("%d pairs are partial, want %d, and %d texts go", *got.Partial, *want.Partial, want.Removed)
 			}
 			same(t, output(t, p.Output), output(t, config.Output))
+			p = joined(t, makePlan(t, config, PlanOptions{Command: stage.Dedup, Output: filepath.Join(t.TempDir(), "out"), Partitions: c.partitions}))
+			runAll(t, p, Options{})
+			same(t, output(t, p.Output), output(t, config.Output))
 		})
 	}
 }

@@ -195,12 +195,13 @@ def size(name: str, value: Size) -> int:
     return int(match[1]) * int((1024 if match[3] else 1000) ** power)
 
 
-def make_plan(command: str, parts: int, options: Mapping[str, Any], work: Path | None = None) -> Plan:
+def make_plan(command: str, parts: int, options: Mapping[str, Any], work: Path | None = None, small: bool = False) -> Plan:
     """Plan a run over this number of parts from an engine. By default there are as many partitions.
 
-    work: folder or URL for documents and blocks; None: the engine moves them.
+    work: folder or URL for documents and blocks; None: the engine moves them. small: one partition pays, which with a
+    place for blocks has fewer stages.
     """
-    own = {"partitions": parts, **options, "text_field": TEXT, "id_field": ID, "work": work}
+    own = {"partitions": 1 if small and work is not None else parts, **options, "text_field": TEXT, "id_field": ID, "work": work}
     return _without_publish(_planned(command, f"--engine={parts}", *arguments(own)))
 
 

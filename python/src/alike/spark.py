@@ -26,6 +26,7 @@ if __name__ == "__main__":  # before PySpark is needed: the command says what is
 
 import gc
 import json
+import math
 import os
 import re
 import shutil
@@ -97,6 +98,7 @@ ROW = "alike_row"  # partition << 33 | number in it, as Spark numbers rows
 BLOCKS = "stream int, partition int, block binary"
 Summary = dict[str, Any]  # the summary of a run, with the keys of summary.json
 PIECE = 8 << 20  # bytes of blocks in a batch
+SMALL = 1 << 30  # bytes of rows, as Spark estimates them, up to which fewer stages save more than more tasks do
 
 # Of the session of a call, for the passes over blocks. They limit how much Spark gives to Python at once, since a
 # block has up to 256 KiB, or more if one row is longer. The queries are so simple that neither compiling them nor
@@ -140,7 +142,8 @@ def dedup(
     work: a folder or URL (s3, gs, azblob) that all executors see, for documents and blocks, about twice the size of
         the texts. They get a folder of their own there; remove it when the result has been used. This takes much less
         processor time than letting Spark move all. If Spark's master is local, the default is a temporary folder.
-    partitions: tasks of the stages that divide rows by hashes; default: the number of partitions of df.
+    partitions: tasks of the stages that divide rows by hashes; default: the number of partitions of df, with a work and
+        up to 1 GiB 1, which has fewer stages.
     records: compare the records of a table, by their columns; field has the same effect. One record of each cluster is kept, even
         if no two of its records are equal. One task decides, in memory (10 million records in 2 GiB).
     field: the columns to compare, "name", "name:weight:tokens" or a list of these; default: all, by the first 5,000 rows.
@@ -320,7 +323,12 @@ def _asked(
         sample = _sample(df, id)
         return lambda parts, work: make_record_plan(command, [sample], parts, options, work), _record_columns(df), F.lit(True)
     asked = settle(command, known, options, _Columns(df), text, id)
-    return lambda parts, work: make_plan(command, parts[0], {**asked.plan, **also}, work), lambda *_: _text_columns(asked), _usable(asked)
+    small = _size(df) <= SMALL
+    return (
+        lambda parts, work: make_plan(command, parts[0], {**asked.plan, **also}, work, small),
+        lambda *_: _text_columns(asked),
+        _usable(asked),
+    )
 
 
 def _record_columns(*frames: DataFrame) -> Callable[[Plan, int], list[Column]]:
@@ -554,6 +562,13 @@ def _parts(rows: DataFrame) -> int:
     except (PySparkException, AttributeError):  # Spark Connect has no RDDs
         last = rows.agg(F.max(ROW)).first()
         return 0 if last is None or last[0] is None else int(last[0] >> 33) + 1
+
+
+def _size(df: DataFrame) -> float:
+    """Return how many bytes Spark believes the rows to have, far more if it does not know. Spark Connect does not say."""
+    if _connected(df.sparkSession):
+        return math.inf
+    return float(str(df._jdf.queryExecution().optimizedPlan().stats().sizeInBytes()))
 
 
 def _one_machine(session: SparkSession) -> bool:
