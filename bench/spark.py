@@ -116,7 +116,7 @@ def run(what: str, folder: str, out: str = "", *settings: str) -> None:
     if what.endswith("_files"):
         from alike import spark
 
-        print(getattr(spark, what)(folder, out, partitions=4, memory="2GiB"))
+        print(getattr(spark, what)(folder, out, memory="2GiB"))
         return
     parquet = any(Path(folder).glob("*.parquet"))
     data = session.read.parquet(folder) if parquet else session.read.schema("id string, text string").json(folder)

@@ -34,6 +34,10 @@ that for a failure.
 The first stage, and write, skip what cannot be used. --skipped FILE lists it, a file for
 each task; the last stage counts all.
 
+alike stage each runs the tasks that standard input names, STAGE TASK a line, in one
+process, which saves starts. It answers each by a line of JSON with status, output and
+messages of the task. A task that fails ends nothing but itself.
+
 With --pipe an engine runs the task: it passes the task's blocks through standard input
 and takes blocks from standard output (docs/how/formats.md). alike stage pack
 makes blocks for it from documents as JSON lines, or as --columns. If the plan of an engine
@@ -41,7 +45,7 @@ has a --work, documents and blocks stay there, and only the last stage is run wi
 
 const stageExamples = `  alike stage list --plan plan.json
   alike stage verify --task $SLURM_ARRAY_TASK_ID --plan s3://bucket/plan.json
-  alike stage list --plan plan.json --json          # with the streams between them`
+  seq 0 99 | sed 's/^/sketch /' | alike stage each --plan plan.json   # 100 tasks in one process`
 
 // packStage is the name that packs documents, in place of a stage.
 const packStage = "pack"
@@ -51,16 +55,16 @@ func newStage() *cobra.Command {
 	var task int
 	var again, pipe, columns, print, asJSON, quiet bool
 	cmd := &cobra.Command{
-		Use:     "stage list|pack|STAGE --plan FILE [--task I]",
+		Use:     "stage list|each|pack|STAGE --plan FILE [--task I]",
 		Short:   "Run a task of a plan",
 		Long:    stageHelp,
 		Example: stageExamples,
-		Args:    arguments(1, 1, "name one stage, or list"),
+		Args:    arguments(1, 1, "name one stage, or list, or each"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if plan == "" {
 				return usagef("--plan is missing: name what alike plan has written")
 			}
-			piped := pipe || args[0] == packStage
+			piped := pipe || args[0] == packStage || args[0] == eachStage
 			if err := streamsOfStage(plan, piped, piped || print || asJSON || args[0] == "list"); err != nil {
 				return err
 			}
@@ -72,19 +76,23 @@ func newStage() *cobra.Command {
 			if args[0] == "list" {
 				return listStages(cmd, p, asJSON)
 			}
-			if task < 0 {
+			each := args[0] == eachStage
+			switch {
+			case each && (task >= 0 || pipe || columns || print || asJSON || skippedFile != ""):
+				return usagef("stage each takes --plan, --memory, --again and --quiet: standard input names the tasks")
+			case !each && task < 0:
 				return usagef("--task is missing: name the task, from 0 on; alike stage list --plan %s tells how many there are", plan)
 			}
-			o := runner.Options{Buckets: buckets, Again: again, Columns: columns, Memory: p.Memory}
+			o := runner.Options{Buckets: buckets, Again: again, Columns: columns}
 			if print {
 				o.Blocks = cmd.OutOrStdout()
 			}
-			if memory != "" {
-				if o.Memory, err = parseSize("memory", memory); err != nil {
-					return err
-				}
+			if o.Memory, err = taskMemory(p, memory); err != nil {
+				return err
 			}
-			limitHeap(o.Memory)
+			if each {
+				return runEach(cmd, plan, p, o, quiet)
+			}
 			list, err := stageSkipList(cmd, p, plan, skippedFile, piped)
 			if err != nil {
 				return err
@@ -95,11 +103,7 @@ func newStage() *cobra.Command {
 				skipped.list = list
 				return nil
 			}
-			err = skipped.end(runStage(cmd, p, args[0], task, pipe, asJSON, quiet, o))
-			if errors.Is(err, stage.ErrStage) {
-				return usageError{fmt.Errorf("%w; alike stage list --plan %s lists them", err, plan)}
-			}
-			return err
+			return skipped.end(asTask(plan, runStage(cmd, p, args[0], task, pipe, asJSON, quiet, o)))
 		},
 	}
 	f := cmd.Flags()
@@ -115,6 +119,23 @@ func newStage() *cobra.Command {
 	f.BoolVar(&quiet, "quiet", false, "nothing about skipped records")
 	f.StringVar(&skippedFile, "skipped", "", "for the stages that read the inputs, and write: "+skippedHelp+"; a file for each task")
 	return cmd
+}
+
+// taskMemory keeps the process to its memory, and returns that: as the plan says, or as the flag does.
+func taskMemory(p *runner.Plan, flag string) (memory int64, err error) {
+	if memory = p.Memory; flag != "" {
+		memory, err = parseSize("memory", flag)
+	}
+	limitHeap(memory)
+	return memory, err
+}
+
+// asTask says where tasks are listed if there is none of that stage and number.
+func asTask(plan string, err error) error {
+	if errors.Is(err, stage.ErrStage) {
+		return usageError{fmt.Errorf("%w; alike stage list --plan %s lists them", err, plan)}
+	}
+	return err
 }
 
 // streamsOfStage checks the standard streams that a task reads or writes.

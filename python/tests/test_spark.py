@@ -45,14 +45,25 @@ ALL = pytest.mark.skipif(os.environ.get("ALIKE_SPARK_TESTS") != "all", reason="t
 # begins.
 FAULTY = """\
 #!/bin/sh
-case " {stages} " in
-*" $2 "*)
-  if mkdir "{marks}/$2" 2>/dev/null; then
-    process=$$
-    while [ {what} = executor ] && [ "$(cat /proc/$process/comm)" != java ]; do process=$(cut -d' ' -f4 /proc/$process/stat); done
-    kill -9 $process
-  fi ;;
-esac
+fault() {{
+  case " {stages} " in
+  *" $1 "*)
+    if mkdir "{marks}/$1" 2>/dev/null; then
+      process=$$
+      while [ {what} = executor ] && [ "$(cat /proc/$process/comm)" != java ]; do process=$(cut -d' ' -f4 /proc/$process/stat); done
+      kill -9 $process
+      exit 1
+    fi ;;
+  esac
+}}
+if [ "$2" = each ]; then
+  while read -r stage task; do
+    fault "$stage"
+    echo "$stage $task"
+  done | {program} "$@"
+  exit
+fi
+fault "$2"
 exec {program} "$@"
 """
 

@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Sequence
+from typing import cast
 
 from ._process import Program, end, log
 
@@ -14,17 +15,18 @@ from ._process import Program, end, log
 class Resident:
     """A program that answers each line of its standard input by one line. Threads take turns."""
 
-    def __init__(self, command: Sequence[str], quiet: bool) -> None:
+    def __init__(self, command: Sequence[str], quiet: bool, temporary: str | None = None) -> None:
+        """Start the program. temporary: folder for its temporary files; None: one of its own, which goes with it."""
         self._quiet = quiet
         self._one = threading.Lock()
-        self._folder = tempfile.TemporaryDirectory(prefix="alike-")
-        self.program = Program(self._folder.name, None, quiet)
-        self._errors = tempfile.TemporaryFile(dir=self._folder.name)  # noqa: SIM115
+        self._folder = tempfile.TemporaryDirectory(prefix="alike-") if temporary is None else None
+        folder = temporary or cast("tempfile.TemporaryDirectory[str]", self._folder).name
+        self.program = Program(folder, None, quiet)
+        self._errors = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
         try:
             self._child = self.program.start(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors)
         except BaseException:
-            self._errors.close()
-            self._folder.cleanup()
+            self._remove()
             raise
 
     def ask(self, line: bytes) -> bytes:
@@ -62,5 +64,9 @@ class Resident:
         if not self._quiet:
             for line in self._said():
                 log.info("%s", line)
+        self._remove()
+
+    def _remove(self) -> None:
         self._errors.close()
-        self._folder.cleanup()
+        if self._folder is not None:
+            self._folder.cleanup()

@@ -24,6 +24,7 @@ from typing import IO, Any, Literal, TypedDict
 from ._errors import SkippedRecords, UsageError
 from ._options import JoinOptions, Path, PresetOptions, SchemeOptions, SearchOptions, Size, TextOptions, arguments, check
 from ._process import SKIPPED, Program, end
+from ._resident import Resident
 from ._rows import Schema, check_field, choose_label, choose_text
 
 Buffer = Any  # bytes, or another object with the buffer protocol
@@ -336,9 +337,47 @@ def run_last(plan: Plan, stage: Stage, task: int) -> Iterator[Row]:
 
 def run_in_place(plan: Plan, stage: Stage, task: int) -> str:
     """Run a task of a plan that has a place for blocks. Return its output: of publish the summary, of match the report, as JSON."""
-    flags = ["--json"] if stage.name in ("publish", "match") else []
-    with _output(plan, [stage.name, f"--task={task}", *flags], ()) as output:
-        return output.read().decode()
+    program = _program(plan)
+    try:
+        answer = json.loads(program.ask(f"{stage.name} {task}".encode()))
+    except BaseException:
+        _end_program()  # what it does is not known
+        raise
+    if stage.name == "publish":
+        _end_program()
+    if answer["status"] not in (0, SKIPPED):  # the latter is of publish, whose summary counts skipped records
+        raise program.program.error(answer["status"], answer["errors"])
+    return str(answer["output"])
+
+
+_programs: dict[int, tuple[Plan, Resident]] = {}  # by process, since a child of this one may be a copy of it
+
+
+def _program(plan: Plan) -> Resident:
+    """Return the program that runs the tasks of a plan for this process, and stays until another plan comes."""
+    held = _programs.get(os.getpid())
+    if held is not None and held[0].text == plan.text:
+        return held[1]
+    _end_program()
+    with tempfile.TemporaryDirectory(prefix="alike-") as folder:
+        path = os.path.join(folder, "plan.json")
+        with open(path, "wb") as file:
+            file.write(plan.text)
+        # It has no folder of its own: nothing would remove that, since workers of Spark end without a word.
+        program = Resident(["stage", "each", f"--plan={path}", "--quiet"], quiet=True, temporary=tempfile.gettempdir())
+        try:
+            program.ask(b"")  # it has read the plan then
+        except BaseException:
+            program.close()
+            raise
+    _programs[os.getpid()] = plan, program
+    return program
+
+
+def _end_program() -> None:
+    _, program = _programs.pop(os.getpid(), (None, None))
+    if program is not None:
+        program.close()
 
 
 def _framed(blocks: Iterable[Buffer]) -> Iterator[Buffer]:
