@@ -30,11 +30,12 @@ class Process(NamedTuple):
     parent: int
     used: float  # processor seconds
     ended: float  # those of children that have ended
+    at: float  # when it was seen
 
 
 def processes() -> dict[int, Process]:
     """Return all processes."""
-    found = {}
+    found, now = {}, time.monotonic()
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
@@ -43,7 +44,7 @@ def processes() -> dict[int, Process]:
                 continue
             fields = after.split()
             user, system, ended_user, ended_system = (int(field) / TICKS for field in fields[11:15])
-            found[int(entry.name)] = Process(before.partition("(")[2], int(fields[1]), user + system, ended_user + ended_system)
+            found[int(entry.name)] = Process(before.partition("(")[2], int(fields[1]), user + system, ended_user + ended_system, now)
     return found
 
 
@@ -59,8 +60,8 @@ def descendants(root: int, all: dict[int, Process]) -> set[int]:
 def used(seen: dict[int, Process]) -> dict[str, float]:
     """Add up processor seconds by kind. seen are processes as they were last.
 
-    The program is a child of Python's workers, which wait for it. Nobody waits for the workers, so
-    that no other counter has what they used.
+    The program is a child of Python's workers, which wait for it, unless it stays until they end. Nobody waits for
+    the workers, so that no other counter has what they used.
     """
     kinds = {"Spark": 0.0, "Python": 0.0, "program": 0.0}
     for process in seen.values():
@@ -69,6 +70,8 @@ def used(seen: dict[int, Process]) -> dict[str, float]:
         elif process.name.startswith("python"):
             kinds["Python"] += process.used
             kinds["program"] += process.ended
+        elif process.parent in seen and seen[process.parent].name.startswith("python") and seen[process.parent].at == process.at:
+            kinds["program"] += process.used
     return kinds
 
 

@@ -87,7 +87,7 @@ func (p *Plan) divide(ctx context.Context, c dedup.Config, keys int, prices Pric
 	keys, e.WorkBytes = exchanged(p, keys)
 	chosen := p.Partitions == 0
 	if chosen {
-		p.Partitions = p.partitionsFor(e.WorkBytes, e.InputBytes)
+		p.Partitions = p.partitionsFor(e.WorkBytes, e.InputBytes, e.Documents)
 	}
 	tasks := max(p.Partitions, int(e.InputBytes/inputOfTask))
 	p.FirstFiles = p.cutBehind(p.References, tasks)
@@ -123,10 +123,23 @@ const (
 // of 3 million documents of 1.1 kB it takes some 10 seconds.
 const mostJoined = 4
 
-// partitionsFor chooses the number of partitions for bytes that tasks exchange: half the memory of a task holds one.
-func (p *Plan) partitionsFor(exchanged, input int64) int {
+// Requests grow with the square of partitions, and those by which texts are read and objects written do not: up to
+// fewRequests partitions the latter are more. So a partition need not fit the memory of a task beyond that. It is sorted on
+// the disk of its machine, of which it takes up to diskOfTask, and a task holds rowBytesHeld for each of its rows. The object of
+// such a task stays below the 48 GiB that S3 takes in one stream.
+const (
+	fewRequests  = 800
+	diskOfTask   = 64 << 30
+	rowBytesHeld = 8
+)
+
+// partitionsFor chooses the number of partitions for bytes that tasks exchange: half the memory of a task holds one, if
+// there are not too many then.
+func (p *Plan) partitionsFor(exchanged, input, documents int64) int {
+	byMemory := exchanged / (p.Memory / 2)
+	byMemory = min(byMemory, max(fewRequests, exchanged/diskOfTask, rowBytesHeld*documents/(p.Memory/4)))
 	byFiles := min(int64(len(p.Files)), input/leastShare, mostByFiles)
-	return int(min(max(exchanged/(p.Memory/2), byFiles, 1), stage.MaxPartitions))
+	return int(min(max(byMemory, byFiles, 1), stage.MaxPartitions))
 }
 
 // tasks returns the number of tasks of all stages.

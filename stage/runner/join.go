@@ -145,7 +145,7 @@ func (p *joinPlan) findTables(ctx context.Context) error {
 	}
 	p.Estimate.Files = len(p.Files)
 	if p.Partitions == 0 {
-		p.Partitions = p.partitionsFor(joinedOfInput*p.Estimate.InputBytes, p.Estimate.InputBytes)
+		p.Partitions = p.partitionsFor(joinedOfInput*p.Estimate.InputBytes, p.Estimate.InputBytes, 0)
 	}
 	if c.Right != "" {
 		p.Join.RightFile = right

@@ -158,9 +158,12 @@ func TestEveryFileHasAPartitionUpToABound(t *testing.T) {
 		{100_000, 1 << 20, 1 << 30, 195},
 		{1, 264 << 20, 1 << 30, 1},
 		{2, 10 << 30, 1 << 30, 40},
+		{2500, 4 << 30, 1 << 30, 800},    // 10 TB: sorted on disk
+		{25_000, 4 << 30, 1 << 30, 3200}, // 100 TB: 8 bytes of memory for each document of a partition
+		{25_000, 4 << 30, 8 << 30, 1562},
 	} {
 		p := &Plan{Memory: c.memory, Files: make([]File, c.files)}
-		if got := p.partitionsFor(c.files*c.size, c.files*c.size); got != c.want {
+		if got := p.partitionsFor(c.files*c.size, c.files*c.size, c.files*c.size/1000); got != c.want {
 			t.Errorf("%d files of %d MiB: %d partitions, want %d", c.files, c.size>>20, got, c.want)
 		}
 	}
