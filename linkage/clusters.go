@@ -64,7 +64,8 @@ func largest(sizes []int) []int {
 }
 
 // Tells reports whether the data tell which records of the only table are one thing: it is known about how many of the links are
-// right, and that at least half of them are, and of the pairs in clusters.
+// right, and that at least two thirds of them are, and half of the pairs in clusters even if those that were not compared
+// are none.
 func (r *Result) Tells() bool {
 	if r.Linked > 0 && !MostlyRight(r.ExpectedPrecision) {
 		return false

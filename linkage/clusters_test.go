@@ -41,7 +41,7 @@ func TestClustersKeepSourcesApart(t *testing.T) {
 	}
 }
 
-func TestDataTellIfHalfOfThePairsAreRight(t *testing.T) {
+func TestDataTellIfTwoThirdsOfTheLinksAreRight(t *testing.T) {
 	entities := func(right, alone float64) *Entities {
 		return &Entities{Pairs: 10, Right: right, RightAlone: alone}
 	}
@@ -52,7 +52,8 @@ func TestDataTellIfHalfOfThePairsAreRight(t *testing.T) {
 		want     bool
 	}{
 		"nothing was found":                 {0, [2]float64{0, 0}, &Entities{}, true},
-		"half of the links":                 {4, [2]float64{0.5, 0.7}, nil, true},
+		"two thirds of the links":           {4, [2]float64{0.67, 0.8}, nil, true},
+		"half of the links":                 {4, [2]float64{0.5, 0.7}, nil, false},
 		"links that contradict each other":  {4, [2]float64{0.4, 0.6}, nil, false},
 		"a range that says nothing":         {4, [2]float64{0.55, 1}, nil, false},
 		"nobody knows":                      {4, [2]float64{math.NaN(), math.NaN()}, nil, false},

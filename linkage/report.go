@@ -117,8 +117,12 @@ func (r *Report) estimate(e decide.Estimates) {
 // Tells reports whether an expected range is narrow enough to say something.
 func Tells(expected [2]float64) bool { return expected[1]-expected[0] <= unknownFrom } // not if it has no numbers
 
-// MostlyRight reports whether an expected precision tells something, and that at least half is right.
-func MostlyRight(precision [2]float64) bool { return Tells(precision) && precision[0] >= 0.5 }
+// leastRight is the least share of links of which so many must be right at least. What is removed wrongly is lost, and what is
+// kept twice can still be removed: so two must be right for each that is wrong.
+const leastRight = 2.0 / 3
+
+// MostlyRight reports whether an expected precision tells something, and that at least two thirds are right.
+func MostlyRight(precision [2]float64) bool { return Tells(precision) && precision[0] >= leastRight }
 
 // Estimates says in words which share of the links is right, and which share of the matches was found, by the
 // estimates. It is empty if there are no links.

@@ -201,7 +201,7 @@ func tellEntitiesOf(w io.Writer, e *alike.Entities) {
 			counted(e.Doubtful, "entity", "entities"))
 	}
 	if !linkage.MostlyRight(e.ExpectedPrecision) {
-		fmt.Fprintln(w, "alike: the data do not tell which records are one thing: less than half of the links may be right; what helps: --unique TABLES, labels, --precision 0.9")
+		fmt.Fprintln(w, "alike: the data do not tell which records are one thing: less than two thirds of the links may be right; what helps: --unique TABLES, labels, --precision 0.9")
 	}
 }
 

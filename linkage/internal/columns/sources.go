@@ -48,7 +48,7 @@ func mayNameSource(p *profile) bool {
 // must be two that have not.
 func findSourceColumn(s *sampledColumns, profiles []profile) (place int, doubled []string) {
 	var columns []wordColumn // read only if a column may name sources
-	var all *joint
+	var together *joint
 	for k, at := range s.pairs {
 		if !mayNameSource(&profiles[at[0]]) {
 			continue
@@ -58,9 +58,9 @@ func findSourceColumn(s *sampledColumns, profiles []profile) (place int, doubled
 			for k, at := range s.pairs { // cut as they are compared: dates of several forms agree
 				columns = append(columns, s.words(cutter, k, commonKind(&profiles[at[0]], &profiles[at[0]])))
 			}
-			all = s.joint(columns)
+			together = s.joint(columns)
 		}
-		likely := all.surest(2*likelyForSource, k)
+		likely := together.surest(2*likelyForSource, k)
 		value := func(row uint32) string { return string(s.left[row][at[0]]) }
 		chance := map[string]float64{} // of each value: the share of random pairs that agree in it
 		for row := range s.left {
@@ -69,6 +69,7 @@ func findSourceColumn(s *sampledColumns, profiles []profile) (place int, doubled
 		for v, n := range chance {
 			chance[v] = n / float64(len(s.left)) * n / float64(len(s.left))
 		}
+		all := allShares(chance)             // of the values that name doubled sources, too
 		agree := make([]string, len(likely)) // of each likely pair: the value in which it agrees; "": it does not
 		for i, p := range likely {
 			if v := value(p.A); v == value(p.B) {
@@ -79,7 +80,7 @@ func findSourceColumn(s *sampledColumns, profiles []profile) (place int, doubled
 		if onceOnly(agree[:min(likelyForSource, len(agree))], chance) {
 			return k, doubled
 		}
-		if s.formsShare(k, columns, likely, allShares(chance)) {
+		if s.formsShare(k, columns, likely, all) {
 			return k, nil
 		}
 	}
@@ -158,7 +159,7 @@ func (s *sampledColumns) formsShare(k int, columns []wordColumn, likely []compar
 			continue
 		}
 		same := 0
-		if columns[f].agree(likely, func(int) { same++ }); 2*same > len(likely) {
+		if columns[f].agree(likely, func(int) { same++ }); 3*same > 2*len(likely) {
 			return false // the likely pairs are one thing, which a source has twice
 		}
 		filled = append(filled, pair[0])

@@ -2,6 +2,7 @@ package columns
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -79,5 +80,36 @@ func TestFormsOfTheSameThingsAreSources(t *testing.T) {
 		if !slices.Equal(chosen.Sources, test.want) {
 			t.Errorf("shops with the same things %v, some twice %v: sources %v, want %v", test.shared, test.twice, chosen.Sources, test.want)
 		}
+	}
+}
+
+// Of three shops only one names features, so all pairs that have most in common are its own: it seems to have things twice. It still
+// counts when it is asked whether the words that only two records have stand in one shop.
+func TestAShopThatAloneDescribesThingsIsASourceToo(t *testing.T) {
+	sample := &Sample{Names: []string{"shop", "title", "width", "depth", "weight", "height", "power", "volume"}}
+	rng := rand.New(rand.NewPCG(1, 2))
+	var twins [8][]byte // what a model and its twin have in common, each feature independent of the others
+	for i := range 600 {
+		series := i / 4
+		detailed := slices.Clone(twins[:])
+		if i%2 == 0 {
+			for k := range detailed {
+				detailed[k] = fmt.Appendf(nil, "%d", 100+rng.IntN(100))
+			}
+			copy(twins[:], detailed)
+		}
+		detailed[0], detailed[1] = []byte("east"), fmt.Appendf(nil, "set %d model m%d", series, i)
+		sample.Rows = append(sample.Rows, detailed)
+		if i%3 == 0 {
+			other := []byte([]string{"west", "north"}[i%2])
+			sample.Rows = append(sample.Rows, [][]byte{other, fmt.Appendf(nil, "m%d model of set %d", i, series), nil, nil, nil, nil, nil, nil})
+		}
+	}
+	chosen, err := Choose(t.Context(), sample, sample, nil, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(chosen.Sources, []string{"shop"}) {
+		t.Errorf("sources %v", chosen.Sources)
 	}
 }
