@@ -26,7 +26,7 @@ import (
 // continues after the last note of each kind.
 
 // joinVersion changes with the form of the notes. A work folder refuses a join of another version.
-const joinVersion = "12"
+const joinVersion = "13"
 
 // settings returns all settings that the notes of a join depend on. TestEverySettingOfAJoinIsInItsFingerprint checks
 // that none is missing.

@@ -50,7 +50,7 @@ func Choose(ctx context.Context, left, right *Sample, sources []string, table st
 		}
 	} else {
 		r = profiles(right)
-		pairs = withParts(l, r, correspond(l, r), [2]string{left.ID, right.ID})
+		pairs = withParts(l, r, correspond(l, r, newValueSets(left, right)), [2]string{left.ID, right.ID})
 	}
 	candidates := make([]columnPair, 0, len(pairs))
 	for _, p := range pairs {

@@ -230,8 +230,9 @@ func plain(name string) string {
 }
 
 // correspond pairs the columns of two tables: first those with the same name, then those with the same name without
-// case and separators, then those that have the most words in common.
-func correspond(left, right []profile) (pairs [][2]int) {
+// case and separators, unless their values say that they hold different things (see otherThings; values is nil if names decide), then
+// those that have the most words in common.
+func correspond(left, right []profile, values *valueSets) (pairs [][2]int) {
 	usedL, usedR := make([]bool, len(left)), make([]bool, len(right))
 	use := func(i, j int) {
 		usedL[i], usedR[j] = true, true
@@ -247,6 +248,13 @@ func correspond(left, right []profile) (pairs [][2]int) {
 					use(i, j)
 				}
 			}
+		}
+	}
+	if values != nil {
+		for _, other := range otherThings(left, right, pairs, usedL, usedR, values) {
+			usedL[other.pair[0]], usedR[other.pair[1]] = false, false
+			usedL[other.better[0]], usedR[other.better[1]] = true, true
+			pairs[slices.Index(pairs, other.pair)] = other.better
 		}
 	}
 	type link struct {

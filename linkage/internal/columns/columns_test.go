@@ -24,7 +24,7 @@ func TestColumnsThatAnotherOneHoldsCorrespondToIt(t *testing.T) {
 	}
 	pairs := func(left, right *Sample, ids ...string) [][2]int {
 		l, r := profiles(left), profiles(right)
-		return withParts(l, r, correspond(l, r), [2]string(append(ids, "", "")[:2]))
+		return withParts(l, r, correspond(l, r, nil), [2]string(append(ids, "", "")[:2]))
 	}
 	if got := pairs(apart, whole); !slices.Equal(got, [][2]int{{0, 1}, {1, 1}}) {
 		t.Errorf("parts on the left: %v", got)
@@ -66,7 +66,7 @@ func TestTextsOfFewCommonThingsCorrespond(t *testing.T) {
 		}
 	}
 	l, r := profiles(members), profiles(terms)
-	if got := withParts(l, r, correspond(l, r), [2]string{}); !slices.Equal(got, [][2]int{{0, 0}, {0, 1}}) {
+	if got := withParts(l, r, correspond(l, r, nil), [2]string{}); !slices.Equal(got, [][2]int{{0, 0}, {0, 1}}) {
 		t.Errorf("%v", got)
 	}
 }

@@ -15,7 +15,7 @@ func (m *Meeting) Add(of *Sample) (names []string) {
 		}
 	}
 	met := make([]bool, len(columns))
-	for _, p := range correspond(m.columns, columns) {
+	for _, p := range correspond(m.columns, columns, nil) {
 		met[p[1]], names[at[p[1]]] = true, m.columns[p[0]].name
 	}
 	for i, p := range columns {
