@@ -38,6 +38,10 @@ func (e *Examiner) learn(ctx context.Context, sample []compare.Pair, among float
 		return ctx.Err()
 	}
 	f, err := fit(ctx, e, within, among, calibrate, e.LeavePassing)
+	if err == nil && f.Unfit {
+		e.unfit = true
+		return ctx.Err()
+	}
 	if err == nil && f.Again {
 		if e.Sample, err = e.Compare(ctx, e.Matchers, sample); err == nil {
 			f, err = fit(ctx, e, within, among, calibrate, nil)
@@ -67,7 +71,7 @@ func fit(ctx context.Context, e *Examiner, within []compare.Pair, among float64,
 	if around != nil {
 		around.Among, around.LeavePassing = among, leavePassing
 	}
-	o := model.Options{Once: e.Once, Sources: e.sourcesOfOne(), Share: e.shares, Calibrate: calibrate, Same: e.Same, Around: around, Threads: e.finder.Threads}
+	o := model.Options{Wider: e.wider, Once: e.Once, Sources: e.sourcesOfOne(), Share: e.shares, Calibrate: calibrate, Same: e.Same, Around: around, Threads: e.finder.Threads}
 	return model.Fit(ctx, e.Sample, o), ctx.Err()
 }
 
@@ -86,6 +90,7 @@ type learnedModel struct {
 	Apart      float64
 	AtMost     *model.AtMost
 	Passing    [][]uint64 // see compare.Comparer
+	Unfit      bool       // there is no model, see Fitted.Unfit
 }
 
 // learned takes the model that an earlier process has noted, or else calls learn and notes the result.
@@ -97,6 +102,9 @@ func (e *Examiner) learned(kind string, learn func() error) error {
 	found, err := e.finder.Steps.Log.Last(kind, &m)
 	if err != nil {
 		return err
+	}
+	if e.unfit = m.Unfit; e.unfit {
+		return nil
 	}
 	if found {
 		e.Sample = e.None()
@@ -122,6 +130,9 @@ func (e *Examiner) learned(kind string, learn func() error) error {
 	if e.finder.Steps.Log == nil {
 		return nil
 	}
+	if e.unfit {
+		return e.finder.Steps.Note(kind, &learnedModel{Unfit: true})
+	}
 	m = learnedModel{Prior: e.Model.Prior, Evidence: e.Model.Evidence, Calibrated: e.calibrated, ByKinds: e.ByKinds, Dispute: e.Dispute, Beyond: e.beyondChance, Differing: e.differing, Kinds: e.Kinds, Decoys: e.Decoys, Apart: e.Apart, AtMost: e.AtMost, Passing: e.Passing}
 	if m.Sample, err = e.finder.Steps.Write("sample", e.Sample, 0, e.Sampled); err != nil {
 		return err
@@ -146,7 +157,7 @@ func (e *Examiner) examine(ctx context.Context, pairs *candidates.Pairs, search 
 		if err := e.learned("sample"+e.suffix()+search, func() error { return e.learnPart(ctx, pairs, part) }); err != nil {
 			return err
 		}
-		if e.Found = e.Sample; part <= 1 {
+		if e.Found = e.Sample; part <= 1 || e.unfit {
 			return nil
 		}
 	}

@@ -52,6 +52,8 @@ type Examiner struct {
 	items  *find.Vocabulary // of two tables with many records; else nil
 	own    [2]*ownPairs     // similar records within either table; nil: not looked for yet
 
+	wider        bool  // there is a fit to fewer candidates
+	unfit        bool  // none is found to these, see model.Options.Wider
 	calibrated   bool  // the model's scores are calibrated, see scoreCounts.calibrate
 	beyondChance bool  // see model.Fitted
 	differing    []int // see model.Fitted
@@ -174,16 +176,24 @@ func (e *Examiner) mayExpect() float64 {
 // severalMatches is the number of matches of a record that are several.
 const severalMatches = 3
 
-// findFew finds and examines the candidates of few records.
+// findFew finds and examines the candidates of few records, of each record more if it may have more matches. Where no fit is found to more
+// of them, pairs that have less in common, such as other sizes of a thing, outweigh the matches of the fit to fewer. It stays, and which of
+// the two are one thing is in dispute.
 func (e *Examiner) findFew(ctx context.Context) error {
 	for k := find.FirstK; ; k *= 4 {
 		pairs, err := e.finder.NearestOnce(ctx, e.whole, k)
 		if err != nil {
 			return err
 		}
-		e.Model = nil
+		fewer := *e
+		e.Model, e.wider = nil, k > find.FirstK
 		if err := e.examine(ctx, pairs, fmt.Sprintf("-%d", k)); err != nil {
 			return err
+		}
+		if e.unfit {
+			*e = fewer
+			e.Dispute = model.OverAll
+			return e.findSharing(ctx, k/4)
 		}
 		if e.Once.Both() || k >= find.LastK || e.finder.Summary.Method != candidates.TopK {
 			return e.findSharing(ctx, k)

@@ -15,6 +15,9 @@ func Fit(ctx context.Context, c *compare.Comparison, o Options) *Fitted {
 	f := &Fitted{}
 	var larger []float64
 	f.Model, f.Probability, larger = clearest(ctx, c, &o)
+	if f.Unfit = f.Model == nil && o.Wider; f.Unfit {
+		return f
+	}
 	if f.Model == nil {
 		f.Model, f.Probability = ofTwins(c, o.Share)
 		f.Dispute = OverWider

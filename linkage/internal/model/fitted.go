@@ -17,6 +17,8 @@ type Options struct {
 	// Around is what the tables show besides the candidates; nil: the fit is not checked against the kinds of pairs.
 	Around  *Surroundings
 	Threads int // goroutines at most that kinds are fitted on
+	// Wider: there is a fit to fewer candidates of each record, which stays if none is found.
+	Wider bool
 }
 
 // A Dispute is what the data leave open about the matches of a fit.
@@ -45,6 +47,7 @@ type Fitted struct {
 	Decoys       *Decoys   // what pairs within sources say of the scores of the model; nil: no sources are known
 	AtMost       *AtMost   // what columns leave to more than chance; nil: that is not known
 	Again        bool      // words were left out of the comparison, see Surroundings.LeavePassing: nothing else is said
+	Unfit        bool      // no fit was found, and the one to fewer candidates stays: nothing else is said
 	Replaced     bool      // the model had numbers that are not finite, and is that of twins: see KeepFinite
 }
 
