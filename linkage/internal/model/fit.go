@@ -20,7 +20,9 @@ func Fit(ctx context.Context, c *compare.Comparison, o Options) *Fitted {
 	}
 	if f.Model == nil {
 		f.Model, f.Probability = ofTwins(c, o.Share)
-		f.Dispute = OverWider
+		if f.Dispute = OverAll; mostlyEqual(c, f.Probability) {
+			f.Dispute = OverWider
+		}
 	}
 	if o.Calibrate && ctx.Err() == nil {
 		f.Calibrated = f.Model.relearn(c, rivals(ctx, c, o.Once, nil), f.Probability, o.Around)

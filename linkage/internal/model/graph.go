@@ -128,6 +128,24 @@ func (g Graph) closest(rank []float64) (edges []int) {
 	return edges
 }
 
+// firsts returns the edges that are the first choice of their record that has one partner at most, where those of the other table may
+// have several.
+func (g Graph) firsts(rank []float64, wholes []float32, once Once) (edges []int) {
+	end := Once{once.Right, once.Left}.other
+	best := firstChoice(max(g.Left, g.Right))
+	for i, p := range g.Pairs {
+		if j := best[end(p)]; j < 0 || rank[i] > rank[j] || rank[i] == rank[j] && wholes[i] > wholes[j] {
+			best[end(p)] = i
+		}
+	}
+	for i, p := range g.Pairs {
+		if best[end(p)] == i {
+			edges = append(edges, i)
+		}
+	}
+	return edges
+}
+
 func firstChoice(n int) []int {
 	best := make([]int, n)
 	for i := range best {

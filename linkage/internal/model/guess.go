@@ -131,16 +131,20 @@ func countPositive(x []float64) (n int) {
 
 // firstGuess returns the probability of each candidate before there is a model. Only pairs that are each
 // other's most similar candidate by rank are guessed to be matches, with a probability that grows with their
-// similarity; a record that may have several partners is in as many such pairs as are equally similar. If a
+// similarity; where records of one table only may have several partners, it is the most similar candidate of each record of the other,
+// and where all may, a record is in as many such pairs as are equally similar. If a
 // record has one partner at most, its second best candidate shows how similar records
 // are by chance: the guess is lower where, from this similarity on, there are as many second best
 // candidates as best ones.
 func firstGuess(c *compare.Comparison, g Graph, rank []float64, once Once) []float64 {
 	guess := make([]float64, len(c.Pairs))
 	var both []int
-	if once.Any() {
+	switch {
+	case once.Both():
 		both = g.Mutual(rank, c.Wholes)
-	} else {
+	case once.Any():
+		both = g.firsts(rank, c.Wholes, once)
+	default:
 		both = g.closest(rank)
 	}
 	if len(both) == 0 {

@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/alike-dev/alike/linkage/internal/compare"
 )
@@ -39,6 +40,22 @@ func ofTwins(c *compare.Comparison, share []float64) (*Model, []float64) {
 	m := modelOf(c, share, probability)
 	m.probabilities(c, nil, make([]float64, len(probability)), probability, nil)
 	return m, probability
+}
+
+// mostlyEqual tells whether most matches have the same values in all columns. Others that no fit has found are no copies in any table that
+// has none, nor most of them where shops offer a thing in sizes.
+func mostlyEqual(c *compare.Comparison, probability []float64) bool {
+	matches, equal := 0, 0
+	for i, p := range probability {
+		if p <= 0.5 {
+			continue
+		}
+		matches++
+		if !slices.ContainsFunc(c.Of(i)[:c.Width-1], func(l compare.Level) bool { return l != compare.Missing && !compare.IsEqual(l) }) {
+			equal++
+		}
+	}
+	return 2*equal >= matches
 }
 
 // modelOf returns the model that is learned from the probability of each candidate.

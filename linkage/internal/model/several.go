@@ -87,10 +87,15 @@ func InPairs(ctx context.Context, c *compare.Comparison, share, probability []fl
 }
 
 // severalIn returns what a fit finds that lets records of one table have several partners. It starts from the probabilities of
-// another fit.
+// another fit, and from the most similar candidate of each record that has one partner: where that fit found hardly any match, as in a
+// list of spellings beside one of names. The clearer of the two counts.
 func severalIn(ctx context.Context, c *compare.Comparison, share []float64, once Once, probability []float64) several {
-	p := slices.Clone(probability)
-	settle(ctx, c, Graph{Pairs: c.Pairs, Left: c.Left, Right: c.Right}, once, share, p)
+	g := Graph{Pairs: c.Pairs, Left: c.Left, Right: c.Right}
+	p, q := slices.Clone(probability), firstGuess(c, g, ranks(c)[0], once)
+	settle(ctx, c, g, once, share, p)
+	if settle(ctx, c, g, once, share, q); clearness(q) > clearness(p) {
+		p = q
+	}
 	of := severalOf(c, p, once)
 	of.once, of.clear, of.kept, of.spare = once, clearness(p), keptOf(probability, p), recordsFor(c, once, probability)
 	of.alike = standOut(c, p)
