@@ -365,7 +365,7 @@ def test_calls_at_once_leave_the_session_as_it_is(small: SparkSession, tmp_path:
     assert small.sql("select * from found").count() == pairs.result().count()
     small.sparkContext.setJobDescription(None)
     said = descriptions(small)
-    assert {"the user's", "alike dedup: pack", "alike dedup: verify", "alike pairs: verify"} <= set(said)
+    assert {"the user's", "alike dedup: pack", "alike dedup: clusters", "alike pairs: named"} <= set(said)
 
 
 def test_calls_at_once_where_spark_moves_blocks_leave_the_session_as_it_is(small: SparkSession, moved: None) -> None:
