@@ -35,7 +35,7 @@ var errAlike = errors.New("something is alike")
 var errSkipped = errors.New("some input was skipped")
 
 // errUndecided says that records were grouped and none was removed.
-var errUndecided = errors.New("the data do not tell which records are the same: it is not known how many of the pairs found are right. " +
+var errUndecided = errors.New("the data do not tell which records are the same: it is not known how many of the pairs found are right, or less than two thirds may be. " +
 	"Nothing was removed; clusters.csv has the clusters. " +
 	"What helps: --source COLUMN, if a source has a thing once; --same COLUMNS, in which one thing agrees; labels (alike label, then alike learn) and --model FILE; " +
 	"--precision 0.9, for the surest clusters only. --accept removes records all the same")
