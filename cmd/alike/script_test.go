@@ -4,7 +4,9 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -20,6 +22,9 @@ func TestMain(m *testing.M) {
 // script or more for each, to be read by users too. The commands beyond those
 // of testscript are in scriptcmd_test.go.
 func TestScripts(t *testing.T) {
+	// Where it is ignored, as under nohup, a script that closes its terminal would wait for ever. What is started here has the default.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	t.Cleanup(func() { signal.Reset(syscall.SIGHUP) })
 	stores := startStores(t)
 	commands := maps.Clone(scriptCommands)
 	maps.Copy(commands, stores.commands())
