@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -27,9 +24,6 @@ end of input no other process can write to it.
 
   $ printf '["search","news.index","a.txt","--json"]\n' | alike index hold news.index
   {"status":0,"output":"{\"query\":\"a.txt\",\"matches\":[…]}\n","errors":[…]}`
-
-// mostOfLine is how long a line of alike index hold may be. Texts are in files, so it has names only.
-const mostOfLine = 16 << 20
 
 // holdable are the commands that an index is held for; those of index by their second word.
 var holdable = []string{"search", "check", "index add", "index delete", "index info", "index check", "index compact"}
@@ -54,36 +48,12 @@ func newIndexHold() *cobra.Command {
 			if err := h.open(true); err != nil { // here, and not with the first line, where a mistake is noticed
 				return err
 			}
-			err = h.answerAll(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
+			err = answerLines(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), func(line []byte) answered { return h.answer(cmd.Context(), line) })
 			return errors.Join(err, h.close())
 		},
 	}
 	cmd.Flags().StringVar(&memory, "memory", "", "memory of the whole process, a `size` such as 256MiB (default: half of what the machine or its control group has)")
 	return cmd
-}
-
-// answered is the answer to a line.
-type answered struct {
-	Status int      `json:"status"`
-	Output string   `json:"output"`
-	Errors []string `json:"errors"`
-}
-
-// answerAll answers the lines of r, each when it has come, until they end or ctx does.
-func (h *holder) answerAll(ctx context.Context, r io.Reader, w io.Writer) error {
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, mostOfLine)
-	answers := json.NewEncoder(w)
-	answers.SetEscapeHTML(false)
-	for lines.Scan() && ctx.Err() == nil {
-		if err := answers.Encode(h.answer(ctx, lines.Bytes())); err != nil {
-			return err
-		}
-	}
-	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return fmt.Errorf("a line is longer than %d bytes: put texts into files", mostOfLine)
-	}
-	return lines.Err()
 }
 
 // answer runs the command of a line.
@@ -101,8 +71,7 @@ func (h *holder) answer(ctx context.Context, line []byte) answered {
 	root.SetOut(&out)
 	root.SetErr(&errs)
 	status := exitCode(execute(context.WithValue(ctx, heldKey{}, h), root))
-	told := strings.FieldsFunc(errs.String(), func(r rune) bool { return r == '\n' })
-	return answered{status, out.String(), append([]string{}, told...)}
+	return newAnswered(status, &out, &errs)
 }
 
 // begins returns whether a command, of one word or two, is what arguments begin with.

@@ -1,12 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"io"
 	"strconv"
 	"strings"
 
@@ -23,27 +20,18 @@ const eachStage = "each"
 // nothing but itself.
 func runEach(cmd *cobra.Command, plan string, p *runner.Plan, o runner.Options, quiet bool) error {
 	ctx := cmd.Context()
-	answers := json.NewEncoder(cmd.OutOrStdout())
-	answers.SetEscapeHTML(false)
 	var end error
-	lines := eachLine(ctx, cmd.InOrStdin())
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case line, more := <-lines:
-			if !more {
-				return end
-			}
-			done := answerTask(ctx, plan, p, line, o, quiet)
-			if err := endAfter(done.Status); end != errTask && err != nil {
-				end = err
-			}
-			if err := answers.Encode(done); err != nil {
-				return err
-			}
+	err := answerLines(ctx, cmd.InOrStdin(), cmd.OutOrStdout(), func(line []byte) answered {
+		done := answerTask(ctx, plan, p, string(line), o, quiet)
+		if err := endAfter(done.Status); end != errTask && err != nil {
+			end = err
 		}
+		return done
+	})
+	if err != nil {
+		return err
 	}
+	return end
 }
 
 var errTask = errors.New("a task has failed, and its answer says why")
@@ -59,22 +47,6 @@ func endAfter(status int) error {
 		return errUndecided
 	}
 	return errTask
-}
-
-// eachLine hands over lines until the input or the context ends.
-func eachLine(ctx context.Context, in io.Reader) <-chan string {
-	all := make(chan string)
-	go func() {
-		defer close(all)
-		for lines := bufio.NewScanner(in); lines.Scan(); {
-			select {
-			case all <- lines.Text():
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	return all
 }
 
 // answerTask runs the task of a line, as a command of its own. An empty line is answered, so that a program knows that this
@@ -99,6 +71,5 @@ func answerTask(ctx context.Context, plan string, p *runner.Plan, line string, o
 		}
 		status = exitCode(cmd, err)
 	}
-	said := strings.FieldsFunc(errs.String(), func(r rune) bool { return r == '\n' })
-	return answered{status, out.String(), append([]string{}, said...)}
+	return newAnswered(status, &out, &errs)
 }
