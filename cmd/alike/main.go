@@ -37,15 +37,15 @@ func exitStatus() int {
 	// Without this a closed pipe behind standard output (alike pairs … | head) would end the
 	// program before it has cleaned up.
 	signal.Ignore(syscall.SIGPIPE)
-	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
+	ctx, stop := signal.NotifyContext(context.Background(), endSignals()...)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	return exitCode(execute(ctx, newRoot(os.Args[1:])))
 }
 
-// endings returns the signals that end the program after it has cleaned up. A terminal that is closed is one, unless the
+// endSignals returns the signals that end the program after it has cleaned up. A terminal that is closed is one, unless the
 // program was told to outlive it, as nohup does.
-func endings() []os.Signal {
+func endSignals() []os.Signal {
 	all := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
 		all = append(all, syscall.SIGHUP)
@@ -91,15 +91,15 @@ type maker struct {
 	make func() *cobra.Command
 }
 
-// A group is a part of the overview.
-type group struct {
+// A commandGroup is a part of the overview.
+type commandGroup struct {
 	title string
 	of    []maker
 }
 
-// groups returns the groups of all commands.
-func groups() []group {
-	return []group{
+// commandGroups returns the groups of all commands.
+func commandGroups() []commandGroup {
+	return []commandGroup{
 		{"Commands for texts", []maker{
 			{"dedup", newDedup}, {"pairs", newPairs}, {"passages", newPassages}, {"decontaminate", newDecontaminate}, {"compare", newCompare}, {"sketch", newSketch}, {"tune", newTune},
 		}},
@@ -120,7 +120,7 @@ const otherCommands = "Commands about this program"
 // addCommands adds the command that the arguments begin with; if they begin with none, all commands, for an overview or
 // a proposal, and those about commands. Making all takes a tenth of the program's start.
 func addCommands(root *cobra.Command, args []string) {
-	all := groups()
+	all := commandGroups()
 	for _, g := range all {
 		for _, c := range g.of {
 			if len(args) > 0 && args[0] == c.name {
