@@ -86,12 +86,7 @@ func (g Graph) Mutual(rank []float64, wholes []float32) []int {
 	if g.Right > 0 {
 		bestB = firstChoice(g.Right)
 	}
-	better := func(i, j int) bool {
-		if j < 0 || rank[i] != rank[j] {
-			return j < 0 || rank[i] > rank[j]
-		}
-		return wholes[i] > wholes[j]
-	}
+	better := func(i, j int) bool { return betterChoice(rank, wholes, i, j) }
 	for i, p := range g.Pairs {
 		if better(i, bestA[p.A]) {
 			bestA[p.A] = i
@@ -134,7 +129,7 @@ func (g Graph) firsts(rank []float64, wholes []float32, once Once) (edges []int)
 	end := Once{once.Right, once.Left}.other
 	best := firstChoice(max(g.Left, g.Right))
 	for i, p := range g.Pairs {
-		if j := best[end(p)]; j < 0 || rank[i] > rank[j] || rank[i] == rank[j] && wholes[i] > wholes[j] {
+		if betterChoice(rank, wholes, i, best[end(p)]) {
 			best[end(p)] = i
 		}
 	}
@@ -144,6 +139,14 @@ func (g Graph) firsts(rank []float64, wholes []float32, once Once) (edges []int)
 		}
 	}
 	return edges
+}
+
+// betterChoice tells whether a record chooses edge i rather than j; −1 is none.
+func betterChoice(rank []float64, wholes []float32, i, j int) bool {
+	if j < 0 || rank[i] != rank[j] {
+		return j < 0 || rank[i] > rank[j]
+	}
+	return wholes[i] > wholes[j]
 }
 
 func firstChoice(n int) []int {
